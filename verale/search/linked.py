@@ -17,11 +17,12 @@ from torch import Tensor
 
 from verale.bounds import Margins, activation_range
 from verale.bounds.lipschitz import Lipschitz
-from verale.bounds.margin import belonging, kept
+from verale.bounds.margin import kept
 from verale.bounds.observables import norm
 from verale.certificate import ActivationStatement, Statement, SumStatement
 from verale.errors import UsageError
 from verale.head import Head, Identity, Linear, MaxPooling, Negated, TopMeanPooling
+from verale.head.evaluation import belonging
 from verale.rounding import Enclosure, down, root
 from verale.search.problem import NOISE
 from verale.search.stated import Stated

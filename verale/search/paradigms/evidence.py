@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from verale.bounds import LinearMargins, activation_range
-from verale.bounds.margin import belonging
 from verale.certificate import ActivationStatement, Statement, SumStatement
 from verale.errors import UsageError
 from verale.head import Head, Linear
+from verale.head.evaluation import belonging
 from verale.rounding import Enclosure
 from verale.search.activations import ActivationExplanation
 from verale.search.digits import FEW_DIGITS, fewest_digits, in_digits, least_unit
