@@ -612,7 +612,7 @@ bounds/margin.py LinearMargins.taken_back: what is taken back is rounded down
 search/paradigms/evidence.py _Case.proved: a sum adds to the margin
     down(alone - allowed) => down(alone + allowed)
     unit/search/test_paradigms_evidence.py::test_every_kernel_proves_what_is_found[0.0-exact]
-bounds/margin.py belonging: prototypes belong to every class that has not the least weight
+head/evaluation.py belonging: prototypes belong to every class that has not the least weight
     head.weight[predicted] >= head.weight.amax(0) => head.weight[predicted] > head.weight.amin(0)
     unit/rules/test_coverage.py::test_images_that_satisfy_a_sum[euclidean]
 rules/coverage.py _sum_holds: the least that may be taken back is looked at

@@ -24,7 +24,6 @@ __all__ = [
     "Margins",
     "MaximumMargins",
     "TreeMargins",
-    "belonging",
     "kept",
     "margins_of",
     "taken",
@@ -72,12 +71,6 @@ def taken(margins: Any, images: Tensor | slice) -> dict[str, Any]:
         f.name: value[images] if isinstance(value := getattr(margins, f.name), Tensor) else value
         for f in fields(margins)
     }
-
-
-def belonging(head: Head, predicted: Tensor) -> Tensor:
-    """(N, P) bool: the prototypes that belong to each of N classes, as no class has a greater weight for them."""
-    weight: Tensor = head.weight[predicted] >= head.weight.amax(0)
-    return weight
 
 
 def kept(box: Enclosure, where: Tensor) -> Enclosure:

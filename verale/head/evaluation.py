@@ -13,7 +13,16 @@ from verale.head.pooling import Pooling
 from verale.head.readout import Readout
 from verale.head.similarity import Similarity
 
-__all__ = ["Evaluation", "evaluate", "evaluate_observed", "observables", "read_out", "require_depth", "similarity"]
+__all__ = [
+    "Evaluation",
+    "belonging",
+    "evaluate",
+    "evaluate_observed",
+    "observables",
+    "read_out",
+    "require_depth",
+    "similarity",
+]
 
 
 class Evaluated(Protocol):
@@ -94,3 +103,9 @@ def read_out(head: Evaluated, activations: Tensor) -> Tensor:
     """Logits (N, C) from activations (N, P)."""
     bias = None if head.bias is None else head.bias.to(activations)
     return head.readout.read_out(activations, head.weight.to(activations), bias)
+
+
+def belonging(head: Evaluated, predicted: Tensor) -> Tensor:
+    """(N, P) bool: the prototypes that belong to each of N classes, as no class has a greater weight for them."""
+    weight: Tensor = head.weight[predicted] >= head.weight.amax(0)
+    return weight

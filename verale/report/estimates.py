@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-from verale.bounds.margin import belonging
 from verale.checker.certificate import (
     ActivationStatement,
     Certificate,
@@ -20,7 +19,7 @@ from verale.checker.certificate import (
 )
 from verale.errors import LatentsError, naming
 from verale.head import Evaluation, Head, Linear, as_patches, evaluate_observed
-from verale.head.evaluation import observables, similarity
+from verale.head.evaluation import belonging, observables, similarity
 from verale.report.collect import Collection, Item
 
 __all__ = ["Estimates", "estimates_of", "estimates_of_item", "favoured_classes", "given_and_taken", "observables_of"]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds import LinearMargins, observe, pooling_of
-from verale.bounds.margin import belonging, kept
+from verale.bounds.margin import kept
 from verale.certificate import (
     ActivationStatement,
     FloorStatement,
@@ -19,6 +19,7 @@ from verale.certificate import (
     SumStatement,
 )
 from verale.head import Head
+from verale.head.evaluation import belonging
 from verale.rounding import Enclosure
 
 __all__ = ["Coverage", "coverage_of"]

@@ -17,13 +17,13 @@ import torch
 from torch import Tensor
 
 from verale.adapters.fields import Origin
-from verale.bounds.margin import belonging
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, SumStatement
 from verale.certificate.words import float_below
 from verale.checker import AuditOptions, Auditor, Status
 from verale.errors import UsageError
 from verale.files import require_writable
 from verale.head import Evaluation, Head, evaluate
+from verale.head.evaluation import belonging
 from verale.options import keywords
 from verale.runs.arguments import (
     HeadFile,

@@ -21,7 +21,6 @@ from torch import Tensor
 
 from verale.bounds import LinearMargins, check_domain
 from verale.bounds.boxes import box_leaves_domain
-from verale.bounds.margin import belonging
 from verale.bounds.network import ARITHMETICS, Arithmetic, LatentRanges, latent_ranges
 from verale.certificate import (
     ActivationStatement,
@@ -33,6 +32,7 @@ from verale.certificate import (
 )
 from verale.errors import LatentsError, UsageError
 from verale.head import Evaluation, Head, as_patches, described, evaluate, require_kind
+from verale.head.evaluation import belonging
 from verale.network import FrozenNetwork, picture_digest, require_binary32
 from verale.rounding import Enclosure
 from verale.search.digits import (

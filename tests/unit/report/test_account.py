@@ -11,13 +11,13 @@ import torch
 from support.joint import joint_head
 from support.small import small_head, small_latents, varied_head
 
-from verale.bounds.margin import belonging
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, SumStatement
 from verale.checker import Auditor
 from verale.checker.certificate import read_certificate
 from verale.checker.head import read_head
 from verale.checker.numbers import Interval
 from verale.head import Head, as_patches, evaluate
+from verale.head.evaluation import belonging
 from verale.report.account import Account, account_of
 from verale.search.explain import explain
 

@@ -12,11 +12,11 @@ import torch
 from support.problems import small_problem
 from support.small import GEOMETRIES, VARIED, varied_head
 
-from verale.bounds.margin import belonging
 from verale.certificate import ActivationStatement, Certificate, SumStatement
 from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.head import Cosine, Head, Identity, Linear
+from verale.head.evaluation import belonging
 from verale.search.avoid import Avoid
 from verale.search.explain import explain
 from verale.search.options import SearchOptions, Unexplained
