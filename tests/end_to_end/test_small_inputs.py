@@ -40,6 +40,14 @@ COVERED = {
     "picture of a certificate of many statements": "picture of a certificate of many patches",
     "refute with many latents": "refute many classes",
     "refute with many multiplications": "refute 10000 patches with activations",
+    **dict.fromkeys(
+        (
+            "audit forty pictures of 2364 rows",
+            "audit a picture of eight million rows",
+            "explain a picture of eight million rows",
+        ),
+        "audit a picture of 2364 rows",
+    ),
 }
 """Attacks that are left out of a short run, each with one that takes the same way to the same limit."""
 

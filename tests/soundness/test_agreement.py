@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from checker_mutants.faults import planted
 from checker_mutants.mutant import injected
-from support import files
+from support import files, mutants
 from support.mutants import mutated
 from support.proved import fake
 
@@ -80,8 +80,9 @@ def test_to_prove_more_is_no_disagreement(executable) -> None:
     assert verdict.message.endswith("(proved: PROVED)")
 
 
-def test_they_agree_on_mutants(executable) -> None:
-    require_agreement(tallied(mutated(250)))
+@pytest.mark.parametrize("cases", [5, pytest.param(1, marks=pytest.mark.long)])
+def test_they_agree_on_mutants(cases: int, executable) -> None:
+    require_agreement(tallied(mutated(250, cases=cases)))
 
 
 def test_they_agree_on_random_heads(executable) -> None:
@@ -261,6 +262,7 @@ def run(monkeypatch, *arguments: str) -> int:
     monkeypatch.setattr(sys, "argv", ["agreement", *arguments])
     some = [case for case in stored() if case.name.startswith("accept/triangle")][:2]
     monkeypatch.setattr(compare, "stored", lambda: some)
+    monkeypatch.setattr(mutants, "accepted", lambda: some)
     return program.main()
 
 

@@ -52,9 +52,9 @@ def mutants_of(cases: Iterable[Case], one_in: int = 1, start: int = 0) -> Iterat
                 yield number, case, mutant
 
 
-def mutated(one_in: int, seed: int = 0) -> Iterator[Group]:
-    """One in so many mutants of every accepted case, from the seed on, to be judged by all kernels."""
-    for case in accepted():
+def mutated(one_in: int, seed: int = 0, cases: int = 1) -> Iterator[Group]:
+    """One in so many mutants of one in so many accepted cases, from the seed on, to be judged by all kernels."""
+    for case in accepted()[::cases]:
         chosen = [
             (f"{case.name}, mutant {number}, {mutant.kind}", mutant)
             for number, mutant in enumerate(mutants(case, random.Random(case.name)))

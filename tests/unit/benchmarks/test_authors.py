@@ -130,12 +130,18 @@ def test_one_explainer_for_all_images_and_a_fresh_one_for_those_that_follow(code
     assert f"| small | theirs | named | 2 | 0 | 0 | 2 | 1 | 1 | 0 | {kept.size / 2:.1f} |" in table
 
 
+@pytest.mark.long  # a process for each image
 def test_the_limit_ends_what_takes_longer(code, tmp_path):
     assert [row.verdict for row in rows(code, tmp_path, "Endless", limit=0.2, images=2)] == ["limit", "limit"]
 
 
 @pytest.mark.parametrize(
-    ("kind", "says"), [("Failing", "RuntimeError: Ran out"), ("Leaving", "SystemExit"), ("Missing", "AttributeError")]
+    ("kind", "says"),
+    [
+        ("Failing", "RuntimeError: Ran out"),
+        pytest.param("Leaving", "SystemExit", marks=pytest.mark.long),
+        pytest.param("Missing", "AttributeError", marks=pytest.mark.long),
+    ],
 )
 def test_what_fails_says_why(kind, says, code, tmp_path):
     (found,) = rows(code, tmp_path, kind)

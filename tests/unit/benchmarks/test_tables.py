@@ -101,6 +101,7 @@ def test_what_is_kept_is_not_measured_again_and_not_mixed(runs, here, monkeypatc
     assert "keeps measurements of another network" in capsys.readouterr().err
 
 
+@pytest.mark.long  # a process for each image
 def test_an_image_over_the_budget_is_stopped_and_said(tmp_path):
     """The search alone takes seconds here: a budget of a millisecond ends it, and the next image has a new process."""
     generator = torch.Generator().manual_seed(1)

@@ -349,11 +349,11 @@ def require_known(out: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "command", "again"),
     [
-        (None, explain, explain),
+        pytest.param(None, explain, explain, marks=pytest.mark.long),
         (None, explain, explain_again),
-        (explain, explain_again, explain_again),
+        pytest.param(explain, explain_again, explain_again, marks=pytest.mark.long),
         (results, explain_again, explain_again),
-        (None, results, results),
+        pytest.param(None, results, results, marks=pytest.mark.long),
         (explain, results, results),
     ],
 )

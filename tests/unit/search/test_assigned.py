@@ -48,7 +48,7 @@ def dropped(problem, masses=None):
         yield problem.take([image]), pairs_of(pairs), left
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=[pytest.mark.long] * (kind == "bounded")) for kind in KINDS])
 def test_no_statement_can_be_dropped_that_is_kept(kind):
     fewer = 0
     for problem in problems(kind):

@@ -51,7 +51,7 @@ OF_ACTIVATIONS = [
     ("tree", "top_k"),
     ("softmax", "sparse"),
     ("euclidean", "mixed"),
-    ("cosine", "mixed"),
+    pytest.param("cosine", "mixed", marks=pytest.mark.long),
 ]
 
 
@@ -166,7 +166,7 @@ def test_nothing_left_to_state_is_a_reason_that_names_what_was_avoided(name, par
             assert result.reason.endswith(f"; avoided: {everything}")
 
 
-@pytest.mark.parametrize("paradigm", ["top_k", "mixed"])
+@pytest.mark.parametrize("paradigm", ["top_k", pytest.param("mixed", marks=pytest.mark.long)])
 def test_a_reason_claims_no_more_than_was_tried(paradigm):
     head, everything = head_of("euclidean"), Avoid(tuple(range(12)))
     results = explain(head, small_latents(head, images=3), paradigm, avoid=everything)

@@ -39,7 +39,7 @@ CASES = [
     ("euclidean", "top_k"),
     ("tree", "top_k"),
     ("softmax", "sparse"),
-    ("euclidean", "mixed"),
+    pytest.param("euclidean", "mixed", marks=pytest.mark.long),
     ("softmax", READABLE),
 ]
 

@@ -323,7 +323,15 @@ def test_out_of_memory_is_known_by_the_words_of_devices_and_libraries(words, mon
     assert failed == [words]
 
 
-@pytest.mark.parametrize("name", ["scaled", "cosine", "inner product in a ball", "softmax"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "scaled",
+        pytest.param("cosine", marks=pytest.mark.long),
+        pytest.param("inner product in a ball", marks=pytest.mark.long),
+        "softmax",
+    ],
+)
 def test_a_certificate_does_not_depend_on_the_threads(name):
     """The batch and an image's place in it may decide between statements as good: a library sums the same products of
     other shapes in other orders. Then too the checker proves what is found."""

@@ -41,7 +41,7 @@ def test_the_fewest_digits_are_found(enough, off):
 CASES = [
     *((geometry, "projection" if geometry != "softmax" else "assignment") for geometry in GEOMETRIES),
     *((geometry, "top_k") for geometry in GEOMETRIES),
-    ("euclidean", "mixed"),
+    pytest.param("euclidean", "mixed", marks=pytest.mark.long),
     ("euclidean", "triangle"),
     ("cosine", "hypersphere"),
     ("softmax", "simplex"),
