@@ -88,8 +88,8 @@ PAGES = (
     ),
     Page(
         "devices.md",
-        "benchmarks.devices --data {data} --heads protopnet,pipnet --count --paradigms "
-        "projection,evidence,assignment,sparse --images 2 --out {out}",
+        "benchmarks.devices --data {data} --heads protopnet,pipnet,cub-protopnet --count --paradigms "
+        "evidence,assignment,readable,projection,sparse --images 4 --out {out}",
     ),
     Page("engine.md", "benchmarks.engine --head demo --images 200"),
     Page("report.md", "benchmarks.report --against f16520fa --out {out}"),

@@ -57,6 +57,10 @@ class Counts:
     bytes: float = 0
     seconds: float = 0
 
+    def plus(self, other: Counts) -> Counts:
+        """Both together."""
+        return Counts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+
     def times(self, factor: float) -> Counts:
         """The same so many times."""
         return Counts(*(factor * getattr(self, field.name) for field in fields(self)))

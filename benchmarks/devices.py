@@ -4,9 +4,8 @@
     python -m benchmarks.devices --data DATA --heads protopnet,pipnet --count --images 4 --out FILE
 
 With --count nothing is timed, and no GPU is needed: the page has what a batch of 100 images asks of a device under each
-paradigm, and the time that follows on an H200, an ESTIMATE (`benchmarks.counting`). Where images are searched together,
-operations are those of --images images in one batch, as their number hardly depends on it, and bytes are scaled to 100;
-where they are searched one by one, all is scaled.
+paradigm, and the time that follows on an H200, an ESTIMATE (`benchmarks.counting`): what --images images ask for in one
+batch, and for each further one what the second half of these added to the first.
 
 Otherwise: wall time of `explain` after one image that imports what is needed, with the options of a row; an image's
 share. The certificates lie in --certificates, a folder for each row with head and latents, for `verale audit` on any
@@ -108,19 +107,20 @@ _HUNDRED = 100
 
 
 def count(name: str, head: Head, latents: torch.Tensor, paradigm: str, digits: str) -> list[str]:
-    """What a batch of 100 images asks for, from the images that there are."""
-    batches = Batches(head, latents, SearchOptions(paradigm, digits=digits, batch=len(latents)))
-    images = len(latents)
+    """What a batch of 100 images asks for: what the images that there are do together, and for each further one what
+    the second half of them added to the first."""
+    images, half = len(latents), len(latents) // 2
     explain(head, latents[:1], paradigm, digits=digits)  # what is computed once a head is not counted
-    with counted() as counts:
-        batches.explain(0)
-    scaled = counts.times(_HUNDRED / images)
-    if not batches.are_alone:
-        moved = (scaled.bytes - counts.bytes) / BANDWIDTH  # no less than it takes where launches cover all transfers
-        scaled.operations, scaled.synchronisations, scaled.uploads = (
-            *(counts.operations, counts.synchronisations, counts.uploads),
-        )
-        scaled.seconds = counts.seconds + moved
+    taken = []
+    for number in (half, images):
+        batches = Batches(head, latents[:number], SearchOptions(paradigm, digits=digits, batch=number))
+        with counted() as counts:
+            batches.explain(0)
+        taken.append(counts)
+    fewer, every = taken
+    scaled = every.plus(every.plus(fewer.times(-1)).times((_HUNDRED - images) / (images - half)))
+    # No less than it takes where launches cover all transfers.
+    scaled.seconds = max(scaled.seconds, every.seconds + (scaled.bytes - every.bytes) / BANDWIDTH)
     return [
         *(name, paradigm, str(images), "one by one" if batches.are_alone else "together"),
         *(f"{each:,.0f}" for each in (scaled.operations, scaled.synchronisations, scaled.uploads)),

@@ -30,6 +30,8 @@ that covers without that have."""
 _STEPS = 4
 _GRID = 16
 """So many ceilings, and so many floors, are looked at together."""
+_ENTRIES = 2**22
+"""So many gains of prototypes against rivals are computed at once: 32 MiB."""
 
 
 _KNOWN: WeakKeyDictionary[Problem, list[float]] = WeakKeyDictionary()
@@ -44,9 +46,13 @@ def least_sizes(problem: Problem) -> list[float]:
     """
     if problem not in _KNOWN:
         everywhere = activation_range(problem.head, problem.patches)
-        margins = cast(LinearMargins, problem.margins)
-        sizes = _least_sizes(margins, problem.stated_activations(), everywhere, problem.prototypes_left)
-        _KNOWN[problem] = sizes.tolist()
+        margins, observed = cast(LinearMargins, problem.margins), problem.stated_activations()
+        step = max(1, _ENTRIES // margins.positive[0].numel())
+        parts = (slice(start, start + step) for start in range(0, len(problem), step))
+        sizes = [
+            _least_sizes(margins.take(part), observed[part], everywhere, problem.prototypes_left) for part in parts
+        ]
+        _KNOWN[problem] = torch.cat(sizes).tolist()
     return _KNOWN[problem]
 
 

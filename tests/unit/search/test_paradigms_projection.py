@@ -25,20 +25,20 @@ def asked(geometry: str, digits: int):
         assert not isinstance(solution, str)
         margins = search.prove(image, in_digits(solution[0], digits, least))
         if not (margins > 0).all():
-            yield search, image, (solution[0], margins.new_tensor(solution[1]) - margins, digits, least)
+            yield search, image, ([solution[0]], (margins.new_tensor(solution[1]) - margins)[None], digits, least)
 
 
 @pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
 def test_with_slack_few_digits_prove_the_class(geometry):
     found = []
     for search, image, given in [each for digits in (2, 3) for each in asked(geometry, digits)]:
-        solved = search.with_slack(image, *given)
+        (solved,) = search.with_slack(image, *given)
         if solved is None:
             continue
         statements, margins, _, prices = solved
         found.append(statements)
         assert digits_of(statements) <= given[2] and prices == ()
-        assert len(statements) <= 1.1 * len(given[0])
+        assert len(statements) <= 1.1 * len(given[0][0])
         proved = search.prove(image, statements)
         assert (proved > 0).all()
         assert (proved >= torch.tensor(margins, dtype=torch.float64)).all()
@@ -48,4 +48,16 @@ def test_with_slack_few_digits_prove_the_class(geometry):
 def test_with_costs_no_others_are_looked_for():
     search, image, given = next(each for digits in (1, 2, 3) for each in asked("euclidean", digits))
     costly = replace(image, costs=Costs.of(prototypes={0: 2.0}))
-    assert search.with_slack(costly, *given) is None
+    assert search.with_slack(costly, *given) == [None]
+
+
+def test_images_are_asked_together_as_each_alone():
+    problem = small_problem("euclidean", 1, images=4)
+    search = SEARCHES["projection"](problem.head, problem.patches, SearchOptions("projection", digits="exact"))
+    solutions, least = search.solve(problem, [float("inf")] * len(problem)), least_unit(problem.head)
+    for digits in (2, "fewest"):
+        together = search.in_short_numbers(problem, solutions, digits, least)
+        assert any(together)
+        for image, (one, solution) in enumerate(zip(together, solutions, strict=True)):
+            (alone,) = search.in_short_numbers(problem.take([image]), [solution], digits, least)
+            assert (one and one[0]) == (alone and alone[0])

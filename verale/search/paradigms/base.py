@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
+import torch
 from torch import Tensor
 
 from verale.certificate import Prices, Statement
@@ -96,18 +97,18 @@ class ParadigmSearch(ABC):
         return solutions
 
     def with_slack(
-        self, image: Problem, statements: Sequence[Statement], lost: Tensor, digits: int, least: float
-    ) -> Solved | None:
-        """Other statements about the only image that prove its class in so many digits; None where none are looked for.
+        self, problem: Problem, statements: Sequence[Sequence[Statement]], lost: Tensor, digits: int, least: float
+    ) -> list[Solved | None]:
+        """For each image other statements that prove its class in so many digits; None where none are looked for.
 
         Args:
-            image: one image, whose observables are exact.
-            statements: those of an explanation that do not.
-            lost: (C,) what their widths cost.
+            problem: N images, whose observables are exact.
+            statements: those of explanations that do not.
+            lost: (N, C) what their widths cost.
             digits: of the ends of statements.
             least: see `verale.search.digits.least_unit`.
         """
-        return None
+        return [None] * len(statements)
 
     def in_short_numbers(
         self, problem: Problem, solutions: Sequence[Solved], digits: int | str, least: float
@@ -132,29 +133,36 @@ class ParadigmSearch(ABC):
 
         Soundness: the margins are those of the wide statements alone, rounded outward.
         """
-        images = (problem.take([image]) for image in range(len(problem)))
-        return [self._in_short_numbers(*each, digits, least) for each in zip(images, solutions, strict=True)]
-
-    def _in_short_numbers(self, image: Problem, solution: Solved, digits: int | str, least: float) -> Solved | None:
-        statements, exact, minimal, prices = solution
-
-        def prove(wide: list[Statement]) -> Tensor:
-            return self.prove(image, wide, prices)
-
         most = FEW_DIGITS if digits == FEWEST_DIGITS else int(digits)
-        wide = in_digits(statements, most, least)
-        margins = prove(wide)
-        lost = margins.new_tensor(exact) - margins
-        share = float((lost / margins.new_tensor(exact)).nan_to_num(0.0).amax()) * 10.0**most
-        if bool((margins > 0).all()):
+        short: list[Solved | None] = [None] * len(solutions)
+        open_: dict[int, tuple[Tensor, float]] = {}
+        for image, (statements, exact, minimal, prices) in enumerate(solutions):
+            prove = partial(self.prove, problem.take([image]), prices=prices)
+            wide = in_digits(statements, most, least)
+            margins = prove(wide)
+            lost = margins.new_tensor(exact) - margins
+            share = float((lost / margins.new_tensor(exact)).nan_to_num(0.0).amax()) * 10.0**most
+            if not bool((margins > 0).all()):
+                open_[image] = lost, share
+                continue
             if digits == FEWEST_DIGITS:
                 wide, margins = fewest_digits(statements, range(1, most), prove, least, share) or (wide, margins)
-            return wide, margins_in_digits(margins.tolist()), minimal, prices
-        others = self.with_slack(image, statements, lost, most, least)
-        if others is not None or digits != FEWEST_DIGITS:
-            return others
-        found = fewest_digits(statements, range(most + 1, MOST_DIGITS + 1), prove, least, share)
-        return solution if found is None else (found[0], margins_in_digits(found[1].tolist()), minimal, prices)
+            short[image] = wide, margins_in_digits(margins.tolist()), minimal, prices
+        if not open_:
+            return short
+        of_open = [solutions[image][0] for image in open_]
+        widths = torch.stack([lost for lost, _ in open_.values()])
+        others = self.with_slack(problem.take(list(open_)), of_open, widths, most, least)
+        for (image, (_, share)), other in zip(open_.items(), others, strict=True):
+            short[image] = other
+            if other is None and digits == FEWEST_DIGITS:
+                statements, _, minimal, prices = solutions[image]
+                prove = partial(self.prove, problem.take([image]), prices=prices)
+                found = fewest_digits(statements, range(most + 1, MOST_DIGITS + 1), prove, least, share)
+                short[image] = solutions[image]
+                if found is not None:
+                    short[image] = found[0], margins_in_digits(found[1].tolist()), minimal, prices
+        return short
 
 
 def require_memory(needed: int, what: str, options: SearchOptions) -> None:

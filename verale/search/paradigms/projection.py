@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from verale.bounds import Projection
@@ -39,42 +40,67 @@ class ProjectionSearch(OfPatches):
     bounds = Projection
 
     def with_slack(
-        self, image: Problem, statements: Sequence[Statement], lost: Tensor, digits: int, least: float
-    ) -> Solved | None:
+        self, problem: Problem, statements: Sequence[Sequence[Statement]], lost: Tensor, digits: int, least: float
+    ) -> list[Solved | None]:
         """See `ParadigmSearch`. The search, which knows exact statements alone, is asked for margins that are greater
-        by what widths cost. In rounds, the explanation is grown on."""
-        if image.costs or self.orders[0] != ORDERS[0]:
-            return None
-        pairs, guard = pairs_of(statements), 0.0
+        by what widths cost. In rounds, the explanations are grown on, those of all images together."""
+        found: list[Solved | None] = [None] * len(statements)
+        if problem.costs or self.orders[0] != ORDERS[0]:
+            return found
+        pairs, costs = list(map(pairs_of, statements)), dict(enumerate(lost))
+        guards = dict.fromkeys(costs, 0.0)
         for _ in range(_TRIES):
             # In two digits: so that no last bit, which depends on the processor, decides what is found.
-            guard = max(_GROWS * guard, float(f"{_MORE * float(lost.nan_to_num(0.0).amax()):.1e}"))
-            proved = self._above(image, pairs, guard)
-            if proved is None:
-                return None
-            explanation, doubtful = proved
-            wide = in_digits(statements_about(image, explanation.pairs), digits, least)
-            margins = self.prove(image, wide)
-            if bool((margins > 0).all()):
-                kept, more, needed = self._without_needless(image, explanation.pairs, doubtful, wide, margins)
-                return kept, margins_in_digits(more.tolist()), needed, ()
-            lost = explanation.margins - margins
-        return None
+            guards = {
+                image: max(_GROWS * guards[image], float(f"{_MORE * float(each.nan_to_num(0.0).amax()):.1e}"))
+                for image, each in costs.items()
+            }
+            part = problem.take(list(costs))
+            above = self._above(part, [pairs[image] for image in costs], list(guards.values()))
+            costs = {}
+            for at, (image, proved) in enumerate(zip(guards, above, strict=True)):
+                if proved is None:
+                    continue
+                one, (explanation, doubtful) = part.take([at]), proved
+                wide = in_digits(statements_about(one, explanation.pairs), digits, least)
+                margins = self.prove(one, wide)
+                if bool((margins > 0).all()):
+                    kept, more, needed = self._without_needless(one, explanation.pairs, doubtful, wide, margins)
+                    found[image] = kept, margins_in_digits(more.tolist()), needed, ()
+                else:
+                    costs[image] = explanation.margins - margins
+            if not costs:
+                break
+        return found
 
-    def _above(self, image: Problem, pairs: list[Pair], guard: float) -> Proved | None:
-        """Hardly more statements than these, whose margins exceed a guard."""
-        most, is_small = _LARGEST * len(pairs), len(pairs) <= _FEW
-        tried: list[tuple[Rounds | Stepwise, list[Any]]] = []
-        if admits(image, self.spatial, self.orders[0]):
-            rounds = Rounds(image, self.spatial)
-            tried += [(rounds, [[pairs]]), *([(rounds, [])] if is_small else [])]
-        if is_small or not tried:
-            tried.append((Stepwise(image, self.spatial), []))
-        for engine, start in tried:
-            (chosen,) = engine.choose([0], guard, [HOPELESS * most], [[]], *start)
-            if isinstance(chosen, list) and len(chosen) <= most:
-                return engine.prove({0: chosen})[0]
-        return None
+    def _above(self, problem: Problem, pairs: list[list[Pair]], guards: list[float]) -> list[Proved | None]:
+        """For each image hardly more statements than these, whose margins exceed a guard."""
+        proved: list[Proved | None] = [None] * len(pairs)
+        left = list(range(len(pairs)))
+
+        def choose(engine: Rounds | Stepwise, images: list[int], guard: Any, *start: Any) -> None:
+            """Have the engine choose statements for some images, and leave those that it has some for."""
+            most = [HOPELESS * _LARGEST * len(pairs[image]) for image in images]
+            choices = engine.choose(images, guard, most, [[] for _ in images], *start)
+            few = {
+                image: each
+                for image, each in zip(images, choices, strict=True)
+                if isinstance(each, list) and len(each) <= _LARGEST * len(pairs[image])
+            }
+            for image, each in engine.prove(few).items():
+                proved[image] = each
+            left[:] = [image for image in left if image not in few]
+
+        is_admitted = admits(problem, self.spatial, self.orders[0])
+        if is_admitted:
+            rounds, every = Rounds(problem, self.spatial), torch.tensor(guards, dtype=torch.float64)
+            choose(rounds, left, every, pairs)
+            left[:] = [image for image in left if len(pairs[image]) <= _FEW]
+            if left:
+                choose(rounds, left.copy(), every[problem.index(left)])
+        for image in left.copy():
+            choose(Stepwise(problem, self.spatial), [image], guards[image])
+        return proved
 
     def _without_needless(
         self, image: Problem, pairs: list[Pair], doubtful: list[Pair], wide: list[Statement], margins: Tensor

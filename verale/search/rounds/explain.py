@@ -87,27 +87,27 @@ class Rounds:
     def choose(
         self,
         images: list[int],
-        guard: float,
+        guard: float | Tensor,
         most: list[float],
         early: list[list[Pair]],
         start: list[list[Pair]] | None = None,
     ) -> list[list[Pair] | str | None]:
-        """See `Engine`; growth begins with the statements `start` of each image. Where some are to be left out early,
-        it is not repeated."""
+        """See `Engine`; there may be a guard for each image (N,). Growth begins with the statements `start` of each.
+        Where some are to be left out early, it is not repeated."""
         if not images:
             return []
         problem = self.problem.take(images)
+        guards = guard if isinstance(guard, Tensor) else torch.full((len(images),), guard, dtype=torch.float64)
         of_images = Images(problem, self.paradigm)
         if any(early):
             stated, count = _listed(problem, [self._grown[image] for image in images])
             chosen: list[list[Pair] | str | None] = [[] for _ in images]
         else:
-            stated, count, chosen = self._grow(problem, of_images, guard, most, start)
+            stated, count, chosen = self._grow(problem, of_images, guards, most, start)
         if all(each is None for each in chosen):
             return chosen
         deletion = Deletion(of_images, self.paradigm, problem.observed, stated, count)
-        noise = problem.noise
-        deletion.shrink(noise if guard == GUARD else torch.full_like(noise, guard), problem.by_patch(early))
+        deletion.shrink(torch.where(guards == GUARD, problem.noise, guards), problem.by_patch(early))
         spans = deletion.spans
         left = {
             image: _pairs(spans.stated, spans.count, at, problem.patches)
@@ -120,7 +120,7 @@ class Rounds:
         return [left.get(image, each) for image, each in zip(images, chosen, strict=True)]
 
     def _grow(
-        self, problem: Problem, images: Images, guard: float, most: list[float], start: list[list[Pair]] | None
+        self, problem: Problem, images: Images, guards: Tensor, most: list[float], start: list[list[Pair]] | None
     ) -> tuple[Tensor, Tensor, list[list[Pair] | str | None]]:
         """(N * L, M) the stated prototypes, (N * L,) how many there are, and of which images they serve: the list of
         those is empty. Of the others, why not."""
@@ -130,7 +130,7 @@ class Rounds:
             if not bool(spans.clear.all()):
                 return spans.stated, spans.count, [None] * len(problem)
             growth.begin_with(spans)
-        grown = growth.grow(torch.full((len(problem),), guard, dtype=torch.float64), limits).tolist()
+        grown = growth.grow(guards, limits).tolist()
         stated, count = growth.statements()
         size = count.view(len(problem), -1).sum(1).tolist()
         return stated, count, [
