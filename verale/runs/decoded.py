@@ -97,8 +97,8 @@ class Decoder:
             data: its bytes.
 
         Raises:
-            InputError: a PNG file with another suffix; a file that cannot be decoded, has transparent pixels, or another
-                size than the network's.
+            InputError: a PNG file with another suffix; or a file that cannot be decoded, has transparent pixels, or
+                another size than the network's.
         """
         from PIL import Image
 
