@@ -34,6 +34,10 @@ TEST_EVERY = 4
 """Every fourth stamp of a class, and every fourth landscape, is for test pictures alone."""
 
 
+PHOTOGRAPH = "YellowFlower.jpg"
+"""Of the landscapes, one that is in no training picture: proved from its pixels."""
+
+
 class MissingError(Exception):
     """Something that is not there and cannot be fetched or made, and what to do."""
 
@@ -81,6 +85,15 @@ def packages(work: Path) -> dict[str, Path]:
 def run(*command: str, cwd: Path | None = None) -> None:
     """Run a program that prints nothing. Raises OSError, CalledProcessError."""
     subprocess.run(command, cwd=cwd, check=True, capture_output=True, text=True)
+
+
+def photograph(landscapes: Path, work: Path) -> Path:
+    """A folder with the photograph alone. Raises MissingError."""
+
+    def into(folder: Path) -> None:
+        shutil.copy(landscapes / PHOTOGRAPH, folder)
+
+    return fetched(work / "photograph", into, f"{landscapes} has no {PHOTOGRAPH}: take another version of the package")
 
 
 def split(files: Iterable[Path], test: bool) -> list[Path]:

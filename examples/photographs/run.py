@@ -4,12 +4,16 @@
 
 fetches two Debian packages of free pictures and two Python packages with a trained backbone, trains a ProtoPNet for
 seven classes on its features, explains test pictures that it has never seen, audits the certificates and writes
-`build/explained/report.html`. What is there already is used again; to begin anew, remove the folder `build`.
+`build/explained/report.html`. Then a photograph that nobody here took is explained for all that the network can give
+for it, and proved from its pixels, with the training patches that its prototypes are: `build/proved/report.html`.
+What is there already is used again; to begin anew, remove the folder `build`.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -20,7 +24,7 @@ from pathlib import Path
 import safetensors.torch
 import torch
 from network import CHANNELS, EPSILON, MEAN, STD, Photographs, backbone, features, tensor, train, without_clamps
-from pictures import CLASSES, SIZE, MissingError, packages, write
+from pictures import CLASSES, SIZE, MissingError, packages, photograph, write
 from PIL import Image
 from torch import Tensor, nn
 
@@ -34,6 +38,9 @@ STEPS = 200
 
 EXPLAINED = 5
 """Test pictures of each class that are explained."""
+
+PROTOTYPES = 2
+"""Of so many prototypes, those that the photograph's explanation names first, it is proved which patches they are."""
 
 AROUND = 1
 """Patches on each side that the picture of a prototype shows beside its own."""
@@ -143,9 +150,13 @@ def freeze(given: Trained, head: verale.Head, out: Path) -> None:
 
 
 def command(*words: str | Path) -> int:
-    """Print and run a command of verale; its exit code."""
+    """Print and run a command of verale, and the processor time that it took; its exit code."""
     print("$ verale", *words, flush=True)
-    return subprocess.run([sys.executable, "-m", "verale", *map(str, words)], check=False).returncode
+    began = resource.getrusage(resource.RUSAGE_CHILDREN)
+    code = subprocess.run([sys.executable, "-m", "verale", *map(str, words)], check=False).returncode
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"{used.ru_utime + used.ru_stime - began.ru_utime - began.ru_stime:.1f} s of processor time", flush=True)
+    return code
 
 
 def shown(work: Path, given: Trained, each: int) -> int:
@@ -162,6 +173,28 @@ def shown(work: Path, given: Trained, each: int) -> int:
     return command("audit", out) or command("summary", out) or command("report", out, *allowed)
 
 
+def proved(work: Path, given: Trained) -> int:
+    """Explain the photograph from its pixels, prove that and the origins, and write a page; the exit code."""
+    out, kernel = work / "proved", ("--kernel", "arb")
+    files = ("--head", work / "explained" / "head.safetensors", "--network", work / "network.safetensors")
+    if not list(out.glob("*.ale.json")):
+        images = ("--images", work / "photograph", "--resize", str(SIZE), "--out", out)
+        code = command("explain", *files, *images) or command("audit", out, *kernel)
+        if code:
+            return code
+    named = [getattr(each, "prototype", None) for each in verale.Certificate.load(out / "000000.ale.json").statements]
+    chosen = list(dict.fromkeys(each for each in named if each is not None))[:PROTOTYPES]
+    training, origins = work / "origins", work / "origins.json"
+    training.mkdir(exist_ok=True)
+    for index in given.origins[chosen, 0].tolist():
+        file = given.files["train"][index]
+        shutil.copy(file, training / f"{file.parent.name}-{file.name}")
+    if not origins.is_file() and (code := command("origins", *files, "--images", training, "--out", origins)):
+        return code
+    told = ("--origins", origins, "--origin-images", training)
+    return command("report", out, *told, *kernel, "--overwrite")
+
+
 def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, default=Path(__file__).parent / "build", help="the folder of all files")
@@ -174,7 +207,9 @@ def main(words: list[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     timed("pictures", began)
-    return shown(work, trained(work, pictures, network, CHANNELS), EXPLAINED)
+    given = trained(work, pictures, network, CHANNELS)
+    photograph(landscapes, work)
+    return shown(work, given, EXPLAINED) or proved(work, given)
 
 
 if __name__ == "__main__":

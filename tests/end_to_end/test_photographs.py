@@ -47,6 +47,9 @@ def packages(run: ModuleType, tmp_path: Path) -> Path:
     landscapes.mkdir(parents=True)
     for number in range(4):
         Image.new("RGB", (300, 260), (100 + 5 * number,) * 3).save(landscapes / f"{number}.jpg")
+    photograph = Image.new("RGB", (300, 260), (110, 110, 110))
+    photograph.paste((COLOURS["flower"], 255 - COLOURS["flower"], 80), (60, 40, 200, 180))
+    photograph.save(landscapes / pictures.PHOTOGRAPH, quality=95)
     return tmp_path
 
 
@@ -104,12 +107,16 @@ def test_from_pictures_to_a_page_and_training_once(
     assert code == 0, said
     assert "7 of 7 images have a certificate" in said and "7 certificates, 7 PROVED" in said
     assert "test pictures are rightly classified" in said
+    assert "1 of 1 pictures are decoded by Pillow" in said and "(real arithmetic) proved" in said, said
+    whole = (packages / "proved" / "report.html").read_text()
+    assert "1 pictures were decoded by Pillow" in whole and "proved: prototype " in whole
     page, prototypes = packages / "explained" / "report.html", sorted((packages / "prototypes").iterdir())
     assert page.is_file() and len(prototypes) == 70 and (packages / "network.safetensors").is_file()
 
     made = {path: path.stat().st_mtime_ns for name in ("pictures", "features.safetensors", "trained.safetensors")
             for path in (packages / name, *(packages / name).rglob("*"))}  # fmt: skip
     monkeypatch.setattr(run, "shown", lambda work, given, each: 0)
+    monkeypatch.setattr(run, "proved", lambda work, given: 0)
     assert run.main(["--work", str(packages)]) == 0
     assert made == {path: path.stat().st_mtime_ns for path in made}, "what was there was used again"
 

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verale.checker.read.pictures import SIGNATURE
 from verale.errors import InputError, UsageError, option
 from verale.pictures import is_turned, opened
 from verale.runs.images import IMAGE_SUFFIXES
@@ -96,10 +97,13 @@ class Decoder:
             data: its bytes.
 
         Raises:
-            InputError: a file that cannot be decoded, has transparent pixels, or another size than the network's.
+            InputError: a PNG file with another suffix; or a file that cannot be decoded, has transparent pixels, or
+                another size than the network's.
         """
         from PIL import Image
 
+        if data.startswith(SIGNATURE) and path.suffix.lower() != _PNG:
+            raise InputError(path, "expected the suffix .png of a PNG file, and of nothing else: give it another name")
         with opened(path, data) as picture:
             if "A" in picture.getbands() or "transparency" in picture.info:
                 raise InputError(path, "has transparent pixels, expected none: save it on a background of your choice")
