@@ -89,7 +89,7 @@ PAGES = (
     Page(
         "devices.md",
         "benchmarks.devices --data {data} --heads protopnet,pipnet,cub-protopnet --count --paradigms "
-        "evidence,assignment,readable,projection,sparse --images 4 --out {out}",
+        "evidence,assignment,readable,projection --images 8 --out {out}",
     ),
     Page("engine.md", "benchmarks.engine --head demo --images 200"),
     Page("report.md", "benchmarks.report --against f16520fa --out {out}"),

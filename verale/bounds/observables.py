@@ -30,10 +30,10 @@ def observe(head: Head, patches: Tensor) -> Enclosure:
 
     Args:
         head: the head.
-        patches: (L, D) float64, exact.
+        patches: (L, D) float64, exact; or those of N images, (N, L, D).
 
     Returns:
-        (L, P) enclosure.
+        (L, P) enclosure, or (N * L, P).
 
     Raises:
         LatentsError: depth that does not fit, a coordinate outside the head's domain, a zero latent where the
@@ -42,8 +42,8 @@ def observe(head: Head, patches: Tensor) -> Enclosure:
     Soundness: sums of D products lie within gamma_(D+2), relative (squared distance, all terms >= 0) or of the sum of
     the terms' sizes (cosine, inner product); softmax is composed of enclosures.
     """
-    check_domain(head, patches[None])
-    return _OBSERVE[type(head.geometry)](head.geometry, patches, head.points.to(patches))
+    check_domain(head, patches if patches.dim() > 2 else patches[None])
+    return _OBSERVE[type(head.geometry)](head.geometry, patches.flatten(0, -2), head.points.to(patches))
 
 
 def check_domain(head: Head, patches: Tensor, first: int = 0) -> None:

@@ -82,7 +82,7 @@ class Problem:
     ) -> Problem:
         """Observe images (N, L, D) float64. Raises LatentsError for latents that do not fit."""
         count = len(images)
-        observed = Enclosure.cat([observe(head, image) for image in images])
+        observed = observe(head, images)
         activations = pooling_of(head).box(observed.view(count, images.shape[1], head.size))
         logits = read_out(head, (activations.lower + activations.upper) / 2)
         margins = margins_of(head, logits.argmax(1), images.shape[1])

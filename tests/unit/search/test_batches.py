@@ -18,13 +18,13 @@ from verale.search import Batches, SearchOptions
 
 @pytest.fixture
 def observed(monkeypatch) -> list[int]:
-    """One entry for every call of `observe`, from whichever module."""
+    """One entry for every image that is observed, from whichever module."""
     calls = []
     original = bounds.observe
 
-    def counted(*arguments):
-        calls.append(1)
-        return original(*arguments)
+    def counted(head, images):
+        calls.extend([1] * (len(images) if images.dim() > 2 else 1))
+        return original(head, images)
 
     for name, module in list(sys.modules.items()):
         if name.startswith("verale.") and getattr(module, "observe", None) is original:
