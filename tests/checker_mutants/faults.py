@@ -84,6 +84,7 @@ dyadic.py decimal_below: margins are rounded to nearest
     unit/checker/test_verdict.py::test_the_margin_is_rounded_down_and_reads_as_everywhere
 arithmetic.py Arithmetic._times: the digits of a negative number are another's
     dot(row, whole) + offset => dot(row, whole)
+    unit/checker/network/test_enclosure.py::test_a_large_convolution_is_computed_in_pieces
 arithmetic.py Arithmetic.product: columns are taken in another order
     row[start : start + _COLUMNS] => row[start : start + _COLUMNS][::-1]
 choices.py in_words: arb is told as the proved checker
