@@ -3,27 +3,38 @@ quantity in the place of another, a check left out. Small changes of the syntax 
 
 FILE FUNCTION: WHAT IS WRONG THEN
     the change, as `support.syntax.changed` takes it, on as many lines as it needs
+    the one test below `tests` that has to detect it (`support.outside`); without one, some attack has to (`attacks`)
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from textwrap import dedent
 
-from checker_mutants.mutant import CHECKER
 from support.syntax import changed
 
 __all__ = ["FAULTS", "Fault", "planted"]
 
+_CHECKER = Path(__file__).parents[2] / "verale" / "checker"
+
 
 @dataclass(frozen=True)
 class Fault:
-    """Another source of a file of the checker; `wrong` says what is wrong then."""
+    """Another source of a file of the checker.
+
+    Attributes:
+        file: its name in `verale/checker`.
+        wrong: what is wrong then.
+        source: the whole file.
+        test: the test that has to detect it; "" if attacks have to.
+    """
 
     file: str
     wrong: str
     source: str
+    test: str = ""
 
     def __str__(self) -> str:
         return f"{self.file}: {self.wrong}"
@@ -31,28 +42,37 @@ class Fault:
 
 def planted(file: str) -> list[Fault]:
     """The faults of a file. Raises ValueError, SyntaxError where one cannot be planted (`changed`)."""
-    source = (CHECKER / file).read_text(encoding="utf-8")
-    return [Fault(file, wrong, changed(source, function, change)) for function, wrong, change in FAULTS[file]]
+    source = (_CHECKER / file).read_text(encoding="utf-8")
+    return [
+        Fault(file, wrong, changed(source, function, change), test) for function, wrong, change, test in FAULTS[file]
+    ]
 
 
 _TABLE = r"""
 # Numbers and kernels.
 numbers.py least_of: what several prove is what one of them does
     _of_all(min, same) => _of_all(max, same)
+    unit/checker/test_numbers.py::test_what_several_prove_is_what_each_does
 reading/audit.py _intervals: upper ends are lower ones
     Fraction(int(high), 1 << box.bits) => Fraction(int(low), 1 << box.bits)
+    unit/checker/test_numbers.py::test_statements_that_give_an_end_are_told[arb]
 reading/audit.py PlainAudit.at_image: what is not decided is false
     true = truth(statement, evaluation) => true = bool(truth(statement, evaluation))
+    unit/checker/test_at_image.py::test_what_is_not_decided_is_neither[proved-or-arb]
 reading/evaluation.py Evaluation.bounded: of a ceiling the least activation is looked at
     min if statement.upper is None else max => min
 proved/claims.py ProvedAudit.at_image: what is not proved is true
     True if self._claims.holds(self._certificate, image) else None => True
+    unit/checker/test_at_image.py::test_each_is_decided_by_the_reading[proved-or-arb]
 numbers.py agreed: what one kernel decides is decided
     StatementAt(None) => first
+    unit/checker/test_at_image.py::test_each_is_decided_by_the_reading[all]
 auditor.py _is_decided: nobody else is asked what is not decided
     all(each.true is not None for each in statements) => True
+    unit/checker/test_at_image.py::test_each_is_decided_by_the_reading[proved-or-arb]
 numbers.py Items.finish: numbers may go on
     never self._items
+    unit/checker/proved/test_numbers.py::test_what_is_no_answer_is_noticed
 numbers.py numbers_of: the predicted class may have a margin
     never margins[predicted] is not None
 numbers.py Items.unit: a unit may be 0 or below
@@ -61,16 +81,21 @@ dyadic.py sqrt_ends: the upper end of a root is its lower end
     without root * root != value
 dyadic.py decimal_below: margins are rounded to nearest
     ROUND_FLOOR => ROUND_HALF_EVEN
+    unit/checker/test_verdict.py::test_the_margin_is_rounded_down_and_reads_as_everywhere
 arithmetic.py Arithmetic._times: the digits of a negative number are another's
     dot(row, whole) + offset => dot(row, whole)
+    unit/checker/network/test_enclosure.py::test_a_large_convolution_is_computed_in_pieces
 arithmetic.py Arithmetic.product: columns are taken in another order
     row[start : start + _COLUMNS] => row[start : start + _COLUMNS][::-1]
 options.py in_words: arb is told as the proved checker
     proved if each == PROVED else each => proved
+    unit/checker/test_verdict.py::test_lines
 options.py AuditOptions.of: only the name of a kernel counts
     replace(base, **given) => base
+    unit/test_options.py::test_an_audit_s_option_that_cannot_be_used_is_named
 options.py AuditOptions.in_vain: what is never proved is begun under both names
     PROVED not in CHOICES[self.kernel] => PROVED != self.kernel
+    unit/test_options.py::test_an_auditor_s_options_are_told_apart
 arithmetic.py Arithmetic.exp: what is less than a unit is nothing
     0, 1 => 0, 0
 arb.py _ends: an upper end is rounded down
@@ -159,6 +184,7 @@ certificate.py Certificate._check_parts: evidence is there for every readout
     head.readout == 'linear' => True
 proved/text.py _statement: a sum is about all rivals
     statement.rivals is None => True
+    unit/checker/proved/test_text.py::test_a_certificate_as_it_is_written
 reading/margin.py require: stated margins are not compared
     never claimed is not None and bound < claimed
 reading/margin.py require_minimal: the worst rival is not asked
@@ -199,103 +225,146 @@ least.py excludes: a gain exceeds the need
 # Origins.
 origins.py Origin.statement: the squared distance is stated
     self.distance**2 => self.distance
+    unit/checker/test_origins.py::test_a_distance_is_stated_exactly_as_its_square
 origins.py Origin.statement: a cosine is an upper end
     PatchStatement(self.patch, self.prototype, self.cosine, most)
     => PatchStatement(self.patch, self.prototype, None, self.cosine if most is None else most)
+    unit/checker/test_origins.py::test_a_cosine_is_a_lower_end
 origins.py Origin.statement: it is about the first patch
     PatchStatement(self.patch, self.prototype, self.cosine, most)
     => PatchStatement(0, self.prototype, self.cosine, most)
+    unit/checker/test_origins.py::test_a_distance_is_stated_exactly_as_its_square
 origins.py read_origins: nothing has to be stated
     never not origins
+    unit/checker/test_origins.py::test_what_is_malformed_is_named[empty-origins is empty]
 origins.py read_origins: a prototype may stand twice
     first.prototype >= second.prototype => first.prototype > second.prototype
+    unit/checker/test_origins.py::test_what_is_malformed_is_named
 origins.py judge_origins: the file may speak of another head or network
     never named != own
+    unit/cli/test_origins.py::test_a_page_says_nothing_of_origins_that_are_about_something_else[command0]
 origins.py _require_fit: every geometry has origins
     never head.geometry != 'euclidean' and head.geometry not in COSINES
 origins.py _require_fit: a cosine stands for a distance
     never getattr(origin, stated) is None
+    unit/checker/test_origins.py::test_what_does_not_fit_is_named
 origins.py _require_fit: the head may lack the prototype
     never origin.prototype >= head.count
+    unit/checker/test_origins.py::test_what_does_not_fit_is_named
 origins.py _require_fit: the network may lack the patch
     never origin.patch >= network.patches
+    unit/checker/test_origins.py::test_what_does_not_fit_is_named
 origins.py _of_picture: what holds of one origin holds of all
     _pictured(auditor, document, [origin], size) if each else together
     => _pictured(auditor, document, origins[:1], size)
+    unit/checker/test_origins.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
 origins.py _of_picture: a picture is asked about once
     len(origins) > 1 and together.reason == 'picture' => False
+    unit/checker/test_origins.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
 origins.py _pictured: all are about the first picture of the file
     origins[0].picture => document.origins[0].picture
+    unit/checker/test_origins.py::test_origins_of_a_picture_are_asked_together
 reading/audit.py PlainAudit.prove_picture: nothing is evaluated
     self._subject.picture is None or self._evaluated() is None => self._subject.picture is None
 auditor.py Auditor.pictured: the claim is not asked for
     side.prove_picture() => None
+    unit/checker/test_origins.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
 
 # Receptive fields.
 receptive.py _windows: windows have no padding
     number * settings.stride[axis] - settings.padding[axis] => number * settings.stride[axis]
+    unit/checker/test_receptive.py::test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from
 receptive.py _windows: dilation is left out
     range(first, first + kernel * dilation, dilation) => range(first, first + kernel)
+    unit/checker/test_receptive.py::test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from
 receptive.py _windows: rows have the kernel's columns
     settings.kernel[axis] => settings.kernel[1]
+    unit/checker/test_receptive.py::test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from
 receptive.py _windows: windows lie side by side
     number * settings.stride[axis] => number
+    unit/checker/test_receptive.py::test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from
 receptive.py _of_layer: a sum sees what its first term sees
     (of[at if len(of) > 1 else 0] for of in read) => (of[at if len(of) > 1 else 0] for of in read[:1])
+    unit/checker/test_receptive.py::test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from
 receptive.py _of_layer: a row is read where it lies after upsampling
     range(layer.settings.scale[axis]) => range(1)
+    unit/checker/test_receptive.py::test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from
 receptive.py _of_layer: what is flattened sees the first row
     chain.from_iterable(read) => [read[0][0]]
+    unit/checker/test_receptive.py::test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from
 receptive.py _hull: windows in the padding see the first pixel
     [(first, after) for first, after in intervals if first < after] => list(intervals)
+    unit/checker/test_receptive.py::test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from
 receptive.py _hull: the last pixel is left out
     max((after for _, after in present)) => 1 + max((first for first, _ in present))
+    unit/checker/test_receptive.py::test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from
 receptive.py _along: the picture's rows are seen as one
     (at, at + 1) => (0, network.shape[1 + axis])
+    unit/checker/test_receptive.py::test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from
 receptive.py receptive_fields: rows and columns are exchanged
     ReceptiveFields(_along(network, 0), _along(network, 1), network.shape[1:])
     => ReceptiveFields(_along(network, 1), _along(network, 0), network.shape[1:])
+    unit/checker/test_receptive.py::test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from
 receptive.py receptive_fields: windows may be as large as they like
     never steps > _MOST_STEPS
+    unit/checker/test_receptive.py::test_windows_without_end_are_refused
 receptive.py ReceptiveFields.whole: a patch that sees all rows sees all
     set(self.rows) == {(0, height)} and set(self.columns) == {(0, width)} => set(self.rows) == {(0, height)}
+    unit/checker/test_receptive.py::test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from
 receptive.py _alone: what two patches see is seen alone
     seen[pixel] == 1 => seen[pixel] <= 2
+    unit/checker/test_receptive.py::test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from
 receptive.py _alone: it is not only of the own square
     max(0, min((pixel + 1) * count, end) - max(pixel * count, start)) => count
+    unit/checker/test_receptive.py::test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from
 
 # Pictures and networks.
 read/pictures.py _plus_nearest: c is preferred to b
     up <= corner => up < corner
+    unit/checker/read/test_pictures.py::test_all_filters_over_all_bytes[1-300]
 read/pictures.py _chunks: a damaged chunk is read
     never zlib.crc32(data[at + 4 : end]) != int.from_bytes(data[end : end + 4], "big")
+    unit/checker/read/test_pictures.py::test_refuses_what_breaks_a_rule[picture-damaged]
 read/pictures.py read_png: channels are rows of pixels
     lines[start + channel : start + length - 1 : stored]
     => lines[start + channel * columns : start + (channel + 1) * columns]
+    unit/checker/read/test_pictures.py::test_reads_every_filter[filters0-shape1]
 read/pictures.py _plus_above: bytes are carried into the next one
     (x & lower) + (b & lower) ^ (x ^ b) & ~lower => x + b & (1 << 8 * len(row)) - 1
+    unit/checker/read/test_pictures.py::test_reads_every_filter[filters2-shape0]
 read/pictures.py _inflated: something may follow the stream
     without inflating.unused_data
+    unit/checker/read/test_pictures.py::test_refuses_what_breaks_a_rule[picture-behind-the-stream]
 read/pictures.py Pictures.find: every digest is that of the first picture
     self._kept.get(key) => self._kept[next(iter(self._kept))]
+    unit/checker/read/test_pictures.py::test_a_row_of_a_tensor_and_a_png_file_have_the_same_digest
 read/pictures.py Pictures._again: another picture is found where a file has changed
     never picture is None or picture.key != key
+    unit/checker/read/test_pictures.py::test_a_picture_that_is_not_kept_is_read_again_and_has_to_be_the_same
 read/pictures.py Pictures.find: a file that cannot be used is forgotten
     always not self._unread
+    unit/checker/read/test_pictures.py::test_a_file_that_cannot_be_used_is_left_out_of_account
 read/pictures.py Picture.key: rows and columns are exchanged
     b'verale.picture.v1 %d %d %d\n' % self.shape => b'verale.picture.v1 %d %d %d\n' % self.shape[::-1]
+    unit/checker/read/test_pictures.py::test_reads_every_filter[filters0-shape0]
 read/pictures.py _tensor: floats are bytes
     never tensor.dtype != "U8"
+    unit/checker/read/test_pictures.py::test_refuses_what_breaks_a_rule[picture-floats]
 read/network_file.py _layers: a layer that nobody reads is left
     layers[:-1] => []
+    unit/checker/read/test_network_file.py::test_refuses_what_breaks_one_rule[network-unread]
 read/formats.py such: a field has whatever value
     never not holds(result)
+    unit/checker/read/test_safetensors_reader.py::test_refuses
 read/network_file.py _input: a picture may be divided by minus one
     never min(std) <= 0
+    unit/checker/read/test_network_file.py::test_refuses_what_breaks_one_rule[network-std-zero]
 read/network_file.py _windows: the last window is left out
     room // stride + 1 => max(1, room // stride)
+    unit/checker/read/test_network_file.py::test_reads_a_small_network
 read/network_file.py _check_tensors: a magnitude less than the bias
     never any(most < abs(bias) for most, bias in sizes)
+    unit/checker/read/test_network_file.py::test_refuses_what_breaks_one_rule[network-magnitude-less]
 network/functions.py Ends.centred: the radius is to the lower end
     high - centre => high - centre - (high > centre)
 network/functions.py Ends.mapped: lower ends go to both
@@ -467,45 +536,61 @@ reading/deployment.py Computed._off: the argument of a similarity is exact
     without _part(self._share, abs(x))
 reading/deployment.py Losses.least: nearer distances lose less
     never low << self._bits < turn * turn
+    unit/checker/reading/test_losses.py::test_what_is_farther_is_not_computed_as_nearer_than_the_least[expanded]
 reading/deployment.py deployed_margins: a rival's logit is exact
     without roundings[rival]
 
 # What is read.
 read/formats.py Tensor.check_finite: great numbers below 0 are not looked at
     without b'\xff' in uppermost
+    unit/checker/read/test_safetensors_reader.py::test_refuses_what_is_not_finite[-inf-F32]
 read/formats.py index: a truth value is an integer
     type(value) is not int => not isinstance(value, int)
+    unit/checker/read/test_json_reader.py::test_index_refuses[True]
 read/formats.py nullable: a missing end is 0
     None if value is None else read(value, where) => Fraction(0) if value is None else read(value, where)
+    unit/checker/read/test_head_file.py::test_reads_a_euclidean_head
 read/formats.py _object: of two fields of one name the last one counts
     never len(value) != len(pairs)
+    unit/checker/read/test_json_reader.py::test_refuses
 read/formats.py _check_places: a header may be longer than the file
     never at != size
+    unit/checker/read/test_safetensors_reader.py::test_refuses
 read/head_file.py _read: the digest is of the description alone
     hashlib.sha256(data) => hashlib.sha256(repr(description).encode('utf-8'))
+    unit/checker/read/test_head_file.py::test_reads_a_euclidean_head
 read/head_file.py HeadFile._check_domain: a domain may be empty
     without self.depth
+    unit/checker/read/test_head_file.py::test_a_ball_that_misses_the_box_is_refused_and_one_that_touches_it_is_not
 read/head_file.py HeadFile._check_tensors: numbers may be infinite
     without tensor.check_finite()
+    unit/checker/read/test_head_file.py::test_refuses
 read/head_file.py HeadFile._check_pooling: means of distances go with every readout
     kind.startswith('max_minus') and self.readout.kind != 'linear'
     => kind == 'max_minus_mean' and self.readout.kind != 'linear'
+    unit/checker/read/test_head_file.py::test_agrees_with_the_head_of_the_other_side_of_the_wall
 head.py _mask: both banks look everywhere
     ((0,),) * token + ((1,),) * (file.count - token) => ((0, 1),) * file.count
 read/latents.py Latents._digests: the digest leaves out the shape
     f'verale.latents.v1 {self._file.patches} {self._file.depth}\n'.encode('ascii') => b'verale.latents.v1\n'
+    unit/checker/read/test_latents.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
 read/latents.py read_latents_file: numbers may be infinite
     without tensor.check_finite()
+    unit/checker/read/test_latents.py::test_refuses[NaN in any image]
 read/network_file.py _check_tensors: weights may be infinite
     without tensor.check_finite()
+    unit/checker/read/test_network_file.py::test_refuses_what_breaks_one_rule[network-bias-infinite]
 read/latents.py Latents.find: the first image is taken
     self._index_of[digest] => 0
+    unit/checker/read/test_latents.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
 read/latents.py Latents._digests: the sign of a zero is lost
     values.tobytes() => array('d', [value + 0.0 for value in values]).tobytes()
+    unit/checker/read/test_latents.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
 certificate.py Certificate._check_statement: clauses may repeat
     type => id
 certificate.py Certificate.elements: of each prototype one statement is counted
     dict(sorted(named.items())) => dict.fromkeys(sorted(named), 1)
+    unit/checker/test_auditor.py::test_a_true_certificate_is_proved
 certificate.py Certificate._check_parts: every readout has it
     (similarity.name, head.pooling, head.readout) == (name, 'max', 'linear')
     => (similarity.name, head.pooling) == (name, 'max')
@@ -529,8 +614,10 @@ certificate.py Certificate.check_against: assignment is there for inner products
 verdict.py Verdict.claims: every claim is proved
     'proved' if claim in self.by else 'not checked' if claim in claimed else 'not claimed'
     => 'proved' if claim in claimed else 'not claimed'
+    unit/checker/test_verdict.py::test_lines
 reading/audit.py PlainAudit._entailment: minimality is proved with entailment
     proof.claims.add('entailment') => proof.claims.update({'entailment', 'minimality'})
+    unit/checker/test_auditor.py::test_without_latents_the_instance_is_not_checked
 reading/audit.py PlainAudit._evaluated: the instance is proved before it is tried
     evaluation = self._satisfied(latents)
     self.proof.claims.add(claim)
@@ -540,133 +627,190 @@ subject.py Subjects.of: statements come before the subject
     _require('head', certificate.head, self.head.sha256)
     => certificate.check_against(self.head)
     _require('head', certificate.head, self.head.sha256)
+    unit/checker/test_auditor.py::test_the_steps_run_in_their_order[arb]
 subject.py Subjects.of: statements come before the image
     _require('head', certificate.head, self.head.sha256)
     => _require('head', certificate.head, self.head.sha256)
     certificate.check_against(self.head)
 subject.py _require: whatever the head is
     never named != digest
+    unit/checker/test_auditor.py::test_another_head[arb]
 auditor.py _is_final: the rules are asked only where the other refutes
     verdict.status in _DECIDED or verdict.false or verdict.spent
     => verdict.status is not Status.REFUTED
+    unit/checker/test_together.py::test_minimality_that_is_not_covered_is_proved_by_arb_and_the_verdict_says_so
 auditor.py _is_final: who proves depends on how fast the processor is
     without verdict.spent
+    unit/checker/test_together.py::TestOrder::test_who_proves_does_not_depend_on_how_fast_the_processor_is
 proved/program.py find_program_if_any: without the program that is named the rules prove
     never os.environ.get(VARIABLE)
+    unit/checker/test_together.py::TestOrder::test_a_variable_that_names_no_executable_is_an_error
 auditor.py together: of two that contradict each other one is believed
     never any((_contradict(*one, *two) for one, two in permutations(verdicts.items(), 2)))
+    unit/checker/test_together.py::test_kernels_that_contradict_each_other_prove_nothing
 auditor.py _contradict: what one refutes another may prove
     never two.status is Status.REFUTED and 'entailment' in one.by
+    unit/checker/test_together.py::test_kernels_that_contradict_each_other_prove_nothing
 auditor.py _contradict: what is false of the latents another may prove
     never two.false and two.reason == 'instance' and (one.status is Status.REFUTED or 'instance' in one.by)
+    unit/checker/test_together.py::test_kernels_that_contradict_each_other_prove_nothing
 auditor.py _contradict: the same rules may give two verdicts
     without differ
+    unit/checker/test_auditor.py::test_a_true_certificate_is_proved[euclidean-both]
 auditor.py together: what one proves each of them does
     all((claim in verdict.by for verdict in others)) => True
+    unit/checker/test_together.py::test_a_kernel_that_stops_at_the_limit_contradicts_no_other[False]
 auditor.py together: what was begun is proved
     asked <= by.keys() => by
+    unit/checker/test_together.py::test_what_neither_proves_has_the_reason_of_the_rules
 auditor.py together: the rules vouch for what the other proved
     {claim: name for verdict in (*others, first) for claim, name in verdict.by.items()}
     => {claim: name for verdict in others for claim, name in verdict.by.items()}
+    unit/checker/test_together.py::test_minimality_that_is_not_covered_is_proved_by_arb_and_the_verdict_says_so
 least.py _leaves: one part of a cell is enough
     reversed(_split(cell, **node)) => _split(cell, **node)[:1]
+    unit/checker/test_least.py::test_what_is_claimed_is_proved_and_no_more
 file_auditor.py FileAuditor.__init__: pictures are not read
     picture_files(pictures, opener) => (None, None)
+    unit/checker/test_picture_files.py::test_proves_a_picture_from_files
 limit.py allowed: each byte allows what a megabyte does
     max(1, -(-size // _MEGABYTE)) => size
 limit.py Clock.look: a proof takes as long as it likes
     self.taken > self._seconds => False
+    unit/checker/test_limits.py::test_no_machine_is_so_fast_that_a_limit_is_not_kept[0.0001]
 limit.py Clock.start: short limits are looked at as seldom as long ones
     min(_BETWEEN, seconds / 10) => _BETWEEN
+    unit/checker/test_limits.py::test_no_machine_is_so_fast_that_a_limit_is_not_kept[0.0001]
 limit.py Clock.look: memory is not looked at
     _resident() - self._before => 0
 limit.py Clock.keep: numbers take no memory
     size * numbers => 0
 read/pictures.py opened_files: time that was taken is not counted
     taken += stored.taken => taken += 0
+    unit/checker/read/test_pictures.py::test_the_time_of_reading_is_limited_by_what_is_read
 verdict.py claim_in_words: whatever is proved of a picture is proved in real arithmetic
     _COMPUTED.get(record.get('arithmetic') or '', '') => 'real arithmetic'
+    unit/checker/test_verdict.py::test_what_a_claim_is_about_stands_beside_it
 verdict.py claim_in_words: how the deployed head computes is not told
     never how is not None
+    unit/checker/test_verdict.py::test_what_a_claim_is_about_stands_beside_it
 verdict.py Verdict.record: an arithmetic is real
     read.arithmetic => read.arithmetic and 'real'
+    unit/checker/test_verdict.py::test_what_a_claim_is_about_stands_beside_it
 verdict.py line_of: a name may have two lines
     map(one_field, parts) => parts
+    unit/checker/test_verdict.py::test_lines
 verdict.py Verdict.record: a margin is told that the certificate does not state
     stated or self.margins => self.margins
+    unit/checker/test_verdict.py::test_the_margin_is_that_of_the_certificate_where_all_are_proved
 verdict.py _at_most: a margin is told that is not proved
     min(margin, stated) => stated
+    unit/checker/test_verdict.py::test_the_margin_is_rounded_down_and_reads_as_everywhere[margin0-0.01234]
 file_auditor.py _digest_of_files: a name may look like several files
     name.replace(b'\\', b'\\\\').replace(b'\n', b'\\n').replace(b'\r', b'\\r') => name
+    unit/checker/test_file_auditor.py::test_no_folder_of_pictures_has_the_digest_of_another_one
 file_auditor.py _digest_of_files: a name that is escaped looks like one that is not
     without b'\\' * (escaped != name)
+    unit/checker/test_file_auditor.py::test_a_folder_of_pictures_has_the_digest_that_the_documented_command_prints
 file_auditor.py _digest_of_files: a backslash is not escaped
     name.replace(b'\\', b'\\\\') => name
+    unit/checker/test_file_auditor.py::test_a_folder_of_pictures_has_the_digest_that_the_documented_command_prints
 file_auditor.py FileAuditor.audit: an audited file is read again by its name
     _read(path, LARGEST, self._opener) if data is None else data => _read(path, LARGEST, self._opener)
+    unit/checker/test_file_auditor.py::test_bytes_are_audited_under_any_name
 file_auditor.py print_line: a line may end in its middle
     printable(line) => line
+    unit/checker/test_output.py::test_a_line_is_one_line
 file_auditor.py standard_streams: a verdict that is printed nowhere is one
     never printed.failure is not None
+    unit/checker/test_streams.py::test_what_is_not_printed_whole_is_not_done[0]
 file_auditor.py _Sink.write: what takes nothing is a reader who left
     self._takes, self.failure = False, error => self._takes = False
+    unit/checker/test_streams.py::test_what_is_not_printed_whole_is_not_done[0]
 __main__.py main: the code is that of the last certificate
     most_severe(codes) => codes[-1]
+    unit/checker/test_main.py::test_one_bad_file_never_stops_the_rest
 
 # The proved checker.
 proved/text.py _integers: signs are lost
     tuple(values) => tuple(map(abs, values))
+    unit/checker/proved/test_text.py::test_a_head_as_it_is_written
 proved/text.py addition_text: prices are nothing
     {'assignment': b'prices', 'joint': b'joint'} => {'joint': b'joint'}
+    unit/checker/proved/test_text.py::test_what_a_paradigm_adds_to_the_reference_margin[assignment-prices]
 proved/text.py _layer: a clamp has one end
     settings.upper => settings.lower
+    unit/checker/proved/test_network_text.py::test_texts_are_those_of_the_independent_writer[every kind]
 proved/text.py _affine: weight and bias have two units
     _raised(bias, bits)[0] => bias.rows[0]
+    unit/checker/proved/test_network_text.py::test_texts_are_those_of_the_independent_writer[small]
 proved/text.py _weights: there is no bias
     bias is None => True
+    unit/checker/proved/test_network_text.py::test_texts_are_those_of_the_independent_writer[small]
 proved/claims.py ProvedClaims.holds: a picture is what is entailed
     'pictured' => 'entails'
+    unit/checker/proved/test_network_text.py::test_a_picture_is_proved_where_the_program_says_so_and_only_there
 proved/claims.py ProvedAudit.prove_picture: a picture is proved unseen
     without self._require_true("picture", picture)
+    unit/checker/proved/test_network_text.py::test_a_picture_is_proved_where_the_program_says_so_and_only_there
 proved/claims.py ProvedClaims.holds: an instance is what is refuted
     'instance' => 'refuted'
+    unit/checker/proved/test_audit.py::test_what_it_proves_is_proved[asked0]
 proved/claims.py ProvedClaims.minimal: minimal is what is entailed
     'minimal' => 'entails'
+    unit/checker/proved/test_audit.py::test_minimality_is_asked_where_it_is_claimed[asked0]
 proved/claims.py ProvedAudit.prove: an instance is proved unseen
     without self._require_true("instance", subject.image)
+    unit/checker/proved/test_audit.py::test_what_it_proves_is_proved[asked0]
 proved/claims.py ProvedAudit._uncovered_minimality: minimality is proved unseen
     self._claims.minimal(certificate) => True
+    unit/checker/proved/test_audit.py::test_minimality_is_asked_where_it_is_claimed[asked0]
 proved/claims.py ProvedAudit._uncovered_minimality: a statement may be unneeded
     never not self._claims.needed(certificate, number)
+    unit/checker/proved/test_audit.py::test_the_first_statement_that_is_not_proved_to_be_needed_is_named[0]
 proved/dialogue.py Dialogue.ask: an answer may go on
     _ANSWER.fullmatch => _ANSWER.match
+    unit/checker/proved/test_dialogue.py::test_an_answer_is_to_what_was_asked[entailment_hints-hints: 1\\t2]
 proved/program.py _digest: the digest is of the path
     Path(path).read_bytes => path.encode
+    unit/checker/proved/test_dialogue.py::test_answers_in_order
 proved/program.py find_executable: a relative path leads into the current folder
     never named and (not os.path.isabs(named))
+    unit/checker/proved/test_dialogue.py::test_a_relative_path_is_refused[fake]
 proved/program.py Program.start: what runs is not what was digested
     never hashlib.sha256(data).hexdigest() != self.sha256
+    unit/checker/proved/test_dialogue.py::test_an_executable_that_changes_is_refused
 proved/program.py Program.start: another script is sent than was digested
     b'%x\n' % len(data) + data => b'%x\n' % len(data) + data.upper()
+    unit/checker/test_together.py::TestOrder::test_without_an_executable_the_script_proves_and_the_verdict_says_so
 proved/script_host.py _said: what is no text is told as one
     isinstance(said, str) => True
+    unit/checker/proved/test_script.py::TestConverse::test_what_is_no_text_is_an_error[None]
 proved/claims.py ProvedClaims._begun: a child of a fork asks its parent's program
     without not self._dialogue.is_open
+    unit/checker/test_sharing.py::test_a_pool_that_is_forked_after_it_was_used
 auditor.py Exclusive.alone: two threads are in at once
     self._locks.setdefault(os.getpid(), RLock()) => nullcontext()
+    unit/checker/test_sharing.py::test_threads[executable-proved]
 proved/program.py find_program: the script takes the place of a program that is named
     without os.environ.get(VARIABLE)
+    unit/checker/proved/test_audit.py::test_without_an_executable_there_is_no_auditor
 """
 
 
-def _by_file() -> dict[str, list[tuple[str, str, str]]]:
-    """For each file of the checker: a function, what is wrong, and the change."""
-    faults: dict[str, list[tuple[str, str, str]]] = {}
+_TESTED = re.compile(r"[\w/]+\.py::(?:\w+::)?test_.*")
+"""How a test is named."""
+
+
+def _by_file() -> dict[str, list[tuple[str, str, str, str]]]:
+    """For each file of the checker: a function, what is wrong, the change, and the test or ""."""
+    faults: dict[str, list[tuple[str, str, str, str]]] = {}
     for text in re.split(r"\n+(?=\w)", re.sub(r"^#.*$", "", _TABLE, flags=re.MULTILINE).strip()):
-        title, change = text.split("\n", 1)
+        title, *change = text.split("\n")
+        test = change.pop().strip() if _TESTED.fullmatch(change[-1].strip()) else ""
         place, wrong = title.split(": ", 1)
         file, function = place.split(" ")
-        faults.setdefault(file, []).append((function, wrong, dedent(change)))
+        faults.setdefault(file, []).append((function, wrong, dedent("\n".join(change)), test))
     return faults
 
 

@@ -2,8 +2,9 @@
 
     PYTHONPATH=tests python -m checker_mutants.generated [--one-in N] [--seed S] [FILE...]
 
-prints every change of the files (by their names in `verale/checker`; all without one) that no attack detects. Some
-change nothing that can be told from outside, such as the size of a table that is kept; each is there to be looked at.
+prints every change of the files (by their names in `verale/checker`; all without one) that nothing detects: the tests
+that the planted faults of the file name, or attacks where some of these name none. Some change nothing that can be told
+from outside, such as the size of a table that is kept; each is there to be looked at.
 What is harmful gets a case of the corpora or an attack.
 """
 
@@ -17,8 +18,9 @@ import sys
 from collections.abc import Iterator
 
 from checker_mutants.attacks import detections
-from checker_mutants.faults import Fault
+from checker_mutants.faults import FAULTS, Fault
 from checker_mutants.mutant import CHECKER
+from support import outside
 from support.syntax import put
 
 __all__ = ["FILES", "drawn", "main"]
@@ -122,20 +124,40 @@ def _brief(node: ast.AST) -> str:
     return text if len(text) < 90 else text[:87] + "..."
 
 
+class _Changed(outside.OutsideFault):
+    """A file of the checker as it is after a change."""
+
+    def source(self) -> str:
+        return self.change
+
+
+def undetected(faults: list[Fault]) -> Iterator[Fault]:
+    """Those that nothing detects."""
+    tests = {file: [test for *_, test in FAULTS.get(file, ())] for file in FILES}
+    attacked = [fault for fault in faults if not tests[fault.file] or "" in tests[fault.file]]
+    for fault in faults:
+        if fault not in attacked:
+            planted = _Changed(f"checker/{fault.file}", "", fault.wrong, fault.source, "")
+            if outside.detected_by(planted, sorted({test.partition("[")[0] for test in tests[fault.file]})) is None:
+                yield fault
+    yield from (fault for fault, found in detections(attacked) if found is None)
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """Print what no attack detects, and how much was tried."""
+    """Print what nothing detects, and how much was tried."""
     parser = argparse.ArgumentParser(prog="python -m checker_mutants.generated")
     parser.add_argument("files", nargs="*", metavar="FILE", help="of verale/checker (default: all)")
     parser.add_argument("--one-in", type=int, default=1, metavar="N", help="try one change in so many")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="which of them")
+    parser.add_argument("--part", default="0/1", metavar="K/N", help="of these each N-th, from the K-th on")
     options = parser.parse_args(arguments)
+    first, step = map(int, options.part.split("/"))
     faults = [fault for file in options.files or FILES for fault in drawn(file, options.one_in, options.seed)]
-    undetected = 0
-    for fault, found in detections(faults):
-        if found is None:
-            undetected += 1
-            print(fault, flush=True)
-    print(f"{len(faults)} changes, {undetected} to be looked at")
+    faults, survivors = faults[first::step], 0
+    for fault in undetected(faults):
+        survivors += 1
+        print(fault, flush=True)
+    print(f"{len(faults)} changes, {survivors} to be looked at")
     return 0
 
 

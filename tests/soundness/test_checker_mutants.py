@@ -1,16 +1,25 @@
-"""Faults injected into copies of the checker, one at a time: the corpora or a small property detects each.
+"""Faults injected into copies of the checker, one at a time: a test that it names detects each (`support.outside`), or
+an attack: the corpora, or a small property.
 
 `PYTHONPATH=tests python -m checker_mutants.run` prints which attack detects each, and the score.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from checker_mutants.attacks import detected_by, detections
 from checker_mutants.faults import FAULTS, Fault, planted
-from checker_mutants.generated import FILES, drawn
+from checker_mutants.generated import FILES
 from checker_mutants.mutant import CHECKER, injected
 from support.syntax import changed
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.long  # some ten seconds
@@ -18,9 +27,7 @@ def test_no_attack_accuses_the_checker_without_a_fault() -> None:
     assert detected_by(None) is None
 
 
-@pytest.mark.parametrize(
-    "file", ["auditor.py", "reading/paradigms.py", "reading/joint.py", "proved/claims.py", "least.py"]
-)
+@pytest.mark.parametrize("file", ["auditor.py", "least.py"])
 def test_a_fault_is_detected(file: str) -> None:
     """Of each kind of attack; those of every file are tried in the long test."""
     assert detected_by(planted(file)[0])
@@ -34,7 +41,7 @@ the next."""
 @pytest.mark.long  # a copy of the checker each
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_fault_is_detected(part: int) -> None:
-    faults = [fault for file in [*FAULTS][part::PARTS] for fault in planted(file)]
+    faults = [fault for file in [*FAULTS][part::PARTS] for fault in planted(file) if not fault.test]
     assert [str(fault) for fault, found in detections(faults) if found is None] == []
 
 
@@ -43,10 +50,12 @@ def test_every_fault_is_detected(part: int) -> None:
 def test_few_small_changes_of_the_syntax_are_not_detected(part: int) -> None:
     """A fifth of them survives: they round further outward, count steps otherwise, or search otherwise for what is
     proved afterwards. The sample is always the same one of the same sources; every file has planted faults besides."""
-    changes = [change for file in FILES for change in drawn(file, one_in=80, seed=0)][3 * part :: 12]
-    survivors = [str(change) for change, found in detections(changes) if found is None]
-    assert len(changes) >= len(FILES) // 12  # of each file at least one is drawn
-    assert 2 * len(survivors) <= len(changes), "\n".join(survivors)
+    command = [sys.executable, "-m", "checker_mutants.generated", "--one-in", "80", "--part", f"{3 * part}/12"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "tests")}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=True)
+    tried, survivors = map(int, re.findall(r"(\d+) (?:changes|to be looked at)", done.stdout.splitlines()[-1]))
+    assert tried >= len(FILES) // 12  # of each file at least one is drawn
+    assert 2 * survivors <= tried, done.stdout
 
 
 def test_every_fault_can_be_injected() -> None:
@@ -113,5 +122,5 @@ def test_a_fault_is_in_the_copy_alone() -> None:
 def test_every_file_of_the_checker_has_faults() -> None:
     """But for those that only define names."""
     assert set(FILES) - set(FAULTS) <= {"errors.py", *(file for file in FILES if file.endswith("__init__.py"))}
-    names = [(file, wrong) for file, faults in FAULTS.items() for _, wrong, _ in faults]
+    names = [(file, wrong) for file, faults in FAULTS.items() for _, wrong, *_ in faults]
     assert len(set(names)) == len(names)

@@ -1,5 +1,5 @@
-"""Faults outside the checker, in what stands between its verdicts and a user: each in a copy of the whole package, in
-which the one test that it names then runs. A fault that this test does not detect is a test that is missing.
+"""Planted faults, outside the checker (`outside_faults`) and in it (`checker_mutants.faults`): each in a copy of the
+whole package, in which the one test that it names then runs. A fault that it does not detect is a test that is missing.
 
     PYTHONPATH=tests python -m support.outside [WORD... | K/N]
 
@@ -25,6 +25,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from checker_mutants.faults import FAULTS as OF_CHECKER
 from support.forking import keep_one_thread
 from support.outside_faults import TABLE
 from support.syntax import changed, replaced
@@ -50,7 +51,7 @@ class OutsideFault:
 
     `test` has to detect it: its file below `tests`, its name, perhaps its parameters.
 
-    Not `Fault` of the checker mutants: this process must not import `verale`, whose copy its children import.
+    Not `Fault` of the checker mutants: of these some name no test, and are tried in another way.
     """
 
     file: str
@@ -84,6 +85,12 @@ class OutsideFault:
 
 
 FAULTS = [OutsideFault.of(text) for text in re.split(r"\n+(?=\S)", TABLE.strip())]
+FAULTS += [
+    OutsideFault(f"checker/{file}", function, wrong, change, test)
+    for file, faults in OF_CHECKER.items()
+    for function, wrong, change, test in faults
+    if test
+]
 
 
 def chosen(words: Sequence[str]) -> list[OutsideFault]:
@@ -140,6 +147,8 @@ def _test(folder: str, output: Path, tests: Sequence[str]) -> None:
     # Where this process and those that it starts find the package.
     os.environ["PYTHONPATH"] = os.pathsep.join((folder, str(ROOT / "tests")))
     sys.path[:] = [folder, str(ROOT / "tests"), *(path for path in sys.path if path and Path(path) != ROOT)]
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("verale", "support", "checker_mutants")]:
+        del sys.modules[name]
     import verale
 
     if not str(verale.__file__).startswith(folder):

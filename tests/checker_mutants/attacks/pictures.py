@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
-import tempfile
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
-from itertools import count, product
+from itertools import product
 from math import prod
-from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import flint
 from checker_mutants.mutant import Import
-from support import files
 from support.arithmetic import ends
 from support.network_binary32 import Adversary
 from support.network_truth import Drawn, balls, drawn, given
 from support.networks import (
-    GREY,
-    chunk,
-    drawn_picture,
-    hostile_networks,
-    hostile_pictures,
     layer,
     network_file,
-    picture_digest,
-    png,
 )
 from support.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 
@@ -39,10 +27,7 @@ from verale.soundness.corpus.cases import Case, stored
 __all__ = [
     "boxes_hold",
     "computed_latents_are_held",
-    "files_are_read",
-    "folders_are_told_apart",
     "latents_are_held",
-    "pictures_are_found",
     "pictures_differ",
 ]
 
@@ -233,104 +218,6 @@ def _worst() -> Iterator[tuple[str, Drawn, bytes, Fraction]]:
         yield f"add {up}", added, bytes([255]), 2 / one ** (up * (2 + 6))
         smooth = Drawn([layer("a", "sigmoid", "picture")], {}, (1, 1, 1), [0.0], [1.0])
         yield f"sigmoid {up}", smooth, bytes([0]), Fraction(1, 2) + up * Fraction(8, 2**24)
-
-
-def files_are_read(module: Import, kernel: str) -> str:
-    """What keeps every rule is read as it is, and what breaks one is refused."""
-    pictures, error = module("read.pictures"), module("errors").PictureError
-    for shape, channels, seed in product((GREY, (3, 4, 3)), (1, 3), range(6)):
-        if channels > shape[0]:
-            continue
-        picture = drawn_picture((channels, *shape[1:]), seed)
-        if seed % 2:  # small numbers, of which several are as near to a prediction
-            picture = [[[value % 5 for value in row] for row in plane] for plane in picture]
-        data = png(
-            picture, [(seed + y) % 5 for y in range(shape[1])], parts=1 + seed % 3, between=chunk(b"tIME", bytes(7))
-        )
-        seen = picture * (shape[0] // channels)
-        found = pictures.Pictures([pictures.PictureFile("", lambda data=data: data)], shape).find(picture_digest(seen))
-        if found is None or list(found.values) != files.flat(seen):
-            return f"{shape}, {channels}, {seed}"
-    between = bytearray(chunk(b"tIME", bytes(7)))
-    between[-1] ^= 1
-    broken = [(data, GREY) for data, _ in hostile_pictures().values()]
-    for data, shape in [*broken, (png(drawn_picture(GREY, 0), between=bytes(between)), GREY)]:
-        try:
-            pictures.Pictures([pictures.PictureFile("", lambda data=data: data)], shape)
-        except error:
-            continue
-        return "a malformed picture"
-    for name, data in hostile_networks().items():
-        try:
-            module("read.network_file").read_network(data)
-        except module("errors").NetworkError:
-            continue
-        return name
-    return ""
-
-
-def folders_are_told_apart(module: Import, kernel: str) -> str:
-    """The digest of a folder of pictures is that of what `sha256sum` prints, and no other folder has it."""
-    digest = hashlib.sha256(b"dog").hexdigest()
-    names = [f"a.png{end}{digest}  b.png" for end in ("\n", "\\n", "\\\\n", "\r", "\\r", "")]
-    made = [{"a.png": b"cat", "b.png": b"dog"}, *({name: b"cat"} for name in names)]
-    found = []
-    for pictures in made:
-        with tempfile.TemporaryDirectory() as folder:
-            for name, data in pictures.items():
-                (Path(folder) / name).write_bytes(data)
-            found.append(module("file_auditor").picture_files(folder)[1])
-        if found[-1] != _sums(pictures):
-            return "another digest than that of sha256sum"
-    return "" if len(set(found)) == len(made) else "two folders have one digest"
-
-
-def _sums(pictures: dict[str, bytes]) -> str:
-    lines = []
-    for name, data in sorted(pictures.items()):
-        escaped = "".join({"\\": "\\\\", "\n": "\\n", "\r": "\\r"}.get(each, each) for each in name)
-        mark = "" if escaped == name else "\\"
-        lines.append(f"{mark}{hashlib.sha256(data).hexdigest()}  {escaped}\n")
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
-
-
-def pictures_are_found(module: Import, kernel: str) -> str:
-    """Among several files, one of which cannot be used: the picture that is looked for, in whatever order and however
-    many are kept, or none; and no more are read than the limit allows."""
-    pictures, errors = module("read.pictures"), module("errors")
-    seeds, used = (1, 2, 3), [png(drawn_picture(GREY, seed)) for seed in (1, 2, 3)]
-    digests = [picture_digest(drawn_picture(GREY, seed)) for seed in seeds]
-
-    def asked(found: Any, digest: str) -> str:
-        try:
-            picture = found.find(digest)
-        except errors.PictureError:
-            return "unusable"
-        except errors.UnprovedError as error:
-            return str(error.reason)
-        return "none" if picture is None else str(picture.digest)
-
-    def files_of(contents: list[bytes]) -> list[Any]:
-        return [pictures.PictureFile(f"{n}", lambda n=n: contents[n]) for n in range(len(contents))]
-
-    kept = pictures._KEPT
-    for most, order in ((kept, (2, 0, 1, 0)), (2000, (2, 0, 1, 0)), (2000, (1, 2, 2, 0))):
-        contents = [used[0], b"", *used[1:]]
-        pictures._KEPT = most
-        found = pictures.Pictures(files_of(contents), GREY)
-        if [asked(found, digests[n]) for n in order] != [digests[n] for n in order]:
-            return f"found in the order {order}"
-        if asked(found, "0" * 64) != "unusable" or asked(pictures.Pictures(files_of(used), GREY), "0" * 64) != "none":
-            return "a picture that is not there"
-        contents[2] = used[0]
-        if most == 2000 and asked(found, digests[1]) != "unusable":
-            return "a file that changed"
-    pictures._KEPT = kept
-    ticks = count()  # one second each time that somebody looks
-    with patch.multiple(module("limit"), thread_time=lambda: float(next(ticks)), _BETWEEN=0):
-        taken = pictures.Pictures(files_of(used), GREY, 100.0).find(digests[0]).taken
-        few = pictures.Pictures(files_of(used), GREY, 6 * taken)  # of which reading may take a third
-        return "" if [asked(few, each) for each in digests] == [*digests[:2], "limit"] else "the limit"
 
 
 def boxes_hold(module: Import, kernel: str) -> str:

@@ -70,6 +70,7 @@ def test_a_true_certificate_is_proved(geometry: str, kernel: str) -> None:
     assert verdict.claims == {"entailment": "proved", "instance": "proved"}
     record = verdict.record()
     assert (record["predicted"], record["paradigm"], record["statements"]) == (0, "projection", PATCHES * COUNT)
+    assert record["elements"] == {str(j): PATCHES for j in range(COUNT)}
     assert verdict.margins[0] is None
     assert all(margin is not None and margin > 0 for margin in verdict.margins[1:])
 
@@ -92,6 +93,8 @@ def test_without_latents_the_instance_is_not_checked() -> None:
     verdict = check(files.encode(document()), HEADS["euclidean"])
     assert reasons(verdict) == (Status.PROVED, "", 0)
     assert verdict.claims == {"entailment": "proved", "instance": "not checked"}
+    by_rules = check(files.encode(document(minimality=True)), HEADS["euclidean"], None, "arb")
+    assert by_rules.claims["minimality"] == "not checked"
 
 
 def test_latents_that_no_claim_names_are_not_used(auditor: Auditor) -> None:

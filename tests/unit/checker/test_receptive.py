@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import pytest
-from checker_mutants.attacks.receptive import fields_are_frames, frames
-from support.network_truth import FRACTIONS, Drawn, Numbers, drawn, given
+from support.network_truth import FRACTIONS, Drawn, Numbers, drawn, given, pixels_seen
 from support.networks import layer, network_file
 
 from verale.checker.errors import UnprovedError
@@ -30,6 +31,8 @@ FLOATS = Numbers(
     },
 )
 SEEDS = range(24)
+Box = tuple[tuple[int, int], tuple[int, int]]
+"""First and last, the latter outside, of rows and of columns."""
 SMOOTH = set(FLOATS.functions)
 
 
@@ -56,8 +59,60 @@ def test_every_kind_is_drawn() -> None:
     assert {each["kind"] for network in networks for each in network.layers} == set(files._KINDS)
 
 
+def networks() -> Iterator[Drawn]:
+    pool = layer("b", "max_pool2d", "picture", kernel=[3, 1], stride=[1, 1], padding=[1, 0])
+    for kind in ("add", "concat", "multiply"):  # what is read first sees less
+        yield Drawn([layer("a", "relu", "picture"), pool, layer("c", kind, "a", "b")], {}, (1, 5, 2), [0.0], [1.0])
+    found = seed = 0
+    while found < 40:
+        seed += 1
+        try:
+            yield drawn(seed, products=seed % 2 == 0)
+        except ValueError:
+            continue
+        found += 1
+
+
+def frames(network: Drawn) -> dict[tuple[int, int], Box | None]:
+    """By row and column of a patch the least rectangle of the pixels that it is computed from; None without any."""
+    seen = pixels_seen(network)[network.layers[-1]["name"]]
+    return {at: _frame(pixels) if pixels else None for at, pixels in seen.items()}
+
+
+def _frame(pixels: frozenset[tuple[int, int]]) -> Box:
+    rows, columns = zip(*pixels, strict=True)
+    return (min(rows), max(rows) + 1), (min(columns), max(columns) + 1)
+
+
+def share_alone(fields: Any, y: int, x: int) -> Fraction:
+    """The share of a patch's cell in pixels that lie in its frame and in no other one, pixel by pixel."""
+    (height, width), rows, columns = fields.size, len(fields.rows), len(fields.columns)
+    frames = Counter(
+        pixel for row, column in product(fields.rows, fields.columns) for pixel in product(range(*row), range(*column))
+    )
+    own = product(range(*fields.rows[y]), range(*fields.columns[x]))
+    area = sum(
+        (_common(r, y, height, rows) * _common(c, x, width, columns) for r, c in own if frames[r, c] == 1),
+        Fraction(0),
+    )
+    return area / (Fraction(height, rows) * Fraction(width, columns))
+
+
+def _common(pixel: int, cell: int, length: int, count: int) -> Fraction:
+    side = Fraction(length, count)
+    return max(Fraction(0), min(Fraction(pixel + 1), (cell + 1) * side) - max(Fraction(pixel), cell * side))
+
+
 def test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from() -> None:
-    assert fields_are_frames(lambda name: __import__(f"verale.checker.{name}", fromlist=["checker"]), "arb") == ""
+    """Each is the least rectangle that holds all pixels which the patch is computed from."""
+    for network in networks():
+        fields, boxes = fields_of(network), frames(network)
+        assert (len(fields.rows), len(fields.columns)) == tuple(each + 1 for each in max(boxes))
+        for (y, x), box in boxes.items():
+            assert box in (None, (fields.rows[y], fields.columns[x]))
+        assert fields.whole == all(box == ((0, fields.size[0]), (0, fields.size[1])) for box in boxes.values())
+        rows, columns = fields.alone()
+        assert all(rows[y] * columns[x] == share_alone(fields, y, x) for y, x in boxes)
 
 
 @pytest.mark.parametrize("products", [False, True])

@@ -7,12 +7,20 @@ from fractions import Fraction
 
 import pytest
 from support import files
+from support.independent_text import (
+    text_of_addition,
+    text_of_certificate,
+    text_of_head,
+    text_of_image,
+    text_of_prices,
+)
 
 from verale.checker.certificate import read_certificate
 from verale.checker.head import read_head
 from verale.checker.proved import text as text_module
 from verale.checker.proved.text import addition_text, certificate_text, head_text, image_text, prices_text
 from verale.checker.read.latents import Image
+from verale.soundness.corpus.cases import stored
 
 POINTS = [[0.5, -0.75], [3.0, 2.0**-3]]
 WEIGHT = [[1.0, 0.0], [0.0, 1.5]]
@@ -98,6 +106,8 @@ def test_scales_and_peaks_are_there_where_one_is_not_the_default(name, similarit
         ("sparse", [files.activation_statement(3, None, -0.25)], "4 1 activation 3 none -1"),
         ("top_k", [files.order_clause([2], 1.0), files.floor([], -0.5)], "2 2 others 1 2 none 2 others 0 -1 none"),
         ("top_k", [files.order_clause([], 1.0)], "1 1 others 0 none 1"),
+        ("evidence", [files.total(None, 0.5)], "2 1 sum none 1"),
+        ("evidence", [files.total([0, 2], 0.5)], "2 1 sum some 2 0 2 1"),
         (
             "top_k",
             [files.activation_statement(0, 0.0, 2.0**-4), files.order_clause([0, 31], -3.0)],
@@ -151,6 +161,18 @@ def test_the_smallest_and_the_greatest_numbers_fit() -> None:
     words = head.split()
     assert f"{1 << 1074:x}" in words and f"-{int(Fraction(1.7976931348623157e308)) << 1074:x}" in words
     assert max(map(len, words)) < 600, "a number has at most 1024 digits"
+
+
+def test_texts_of_the_corpora_are_those_of_the_independent_writer() -> None:
+    for case in (case for case in stored() if case.status not in ("MALFORMED", "INPUT_ERROR")):
+        head, certificate = read_head(case.head), read_certificate(case.certificate)
+        assert head_text(head) == text_of_head(case.head), case.name
+        assert certificate_text(certificate) == text_of_certificate(case.certificate), case.name
+        prices = prices_text(certificate, len(head.weight.rows[0]))
+        assert prices == text_of_prices(case.certificate, case.head), case.name
+        assert addition_text(certificate) == text_of_addition(case.certificate), case.name
+        for image in [] if case.latents is None else files.read_latents(case.latents):
+            assert image_text(Image(array("d", files.flat(image)), head.depth)) == text_of_image(image), case.name
 
 
 def test_only_values_matter() -> None:
