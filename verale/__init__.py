@@ -30,7 +30,8 @@ Results and errors:
 Heads:
     Head            weight, prototypes, bias and the parts that follow
     geometry        Euclidean, Cosine, InnerProduct, Softmax; Box is the domain of latents
-    similarity      LogRatio, Negated, ExpDistance, Exponential, Quadratic, Identity, Rectified, Threshold
+    similarity      LogRatio, Negated, ExpDistance, Exponential, Quadratic, Identity, Rectified, Threshold,
+                    StepChain
     pooling         MaxPooling, TopMeanPooling, FocalPooling, BankPooling, MaskedMaxPooling
     readout         Linear, Maximum, SoftTree
     merge_slots     weights on prototypes from ProtoPool's weights on slots
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
         Rectified,
         Softmax,
         SoftTree,
+        StepChain,
         Threshold,
         TopMeanPooling,
         load_latents,
@@ -112,6 +114,7 @@ __all__ = [
     "Rectified",
     "SoftTree",
     "Softmax",
+    "StepChain",
     "Threshold",
     "TopMeanPooling",
     "Unexplained",

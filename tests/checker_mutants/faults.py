@@ -59,6 +59,9 @@ reading/audit.py _intervals: upper ends are lower ones
 reading/audit.py PlainAudit.at_image: what is not decided is false
     true = truth(statement, evaluation) => true = bool(truth(statement, evaluation))
     unit/checker/test_at_image.py::test_what_is_not_decided_is_neither[proved-or-arb]
+reading/evaluation.py Evaluation.bounded: all masses are scaled alike
+    (head.geometry, head.pooling, head.similarity.chain.tensors) == ("softmax", "max", ())
+    => (head.geometry, head.pooling) == ("softmax", "max")
 reading/evaluation.py Evaluation.bounded: of a ceiling the least activation is looked at
     min if statement.upper is None else max => min
 proved/claims.py ProvedAudit.at_image: what is not proved is true
@@ -110,8 +113,8 @@ chain.py Similarity.at: a mean is not divided
     parts << x_bits => 1 << x_bits
 chain.py Similarity._taken: what a step adds is left out
     low * d + n * unit => low * d
-chain.py Similarity._taken: ends of what falls stay in their places
-    -high, -low, unit => -low, -high, unit
+chain.py Similarity._taken: what is negated stays
+    -high, -low, unit => low, high, unit
 chain.py Similarity._taken: a root's upper end is rounded down
     sqrt_ends(-(-far // unit))[1] => sqrt_ends(far // unit)[0]
 chain.py _quotient_before: the number under the bar is left out
@@ -120,6 +123,18 @@ chain.py Similarity._inverted: no step turns what is said
     step.of.falls => False
 read/similarities.py _exponential: a cosine is a distance
     always geometry == 'euclidean'
+read/similarities.py Step.__post_init__: quotients may rise
+    0 < numbers["under"] < numbers["over"] => 0 < numbers["under"]
+read/similarities.py Step.__post_init__: a factor may be 0
+    numbers["number"] <= 0 => numbers["number"] < 0
+read/similarities.py Chain.check: a step may take any number
+    ends[0] < low or ends[1] > high => False
+read/similarities.py Chain.check: similarities of distances may rise
+    self._odd != expected => False
+read/similarities.py Chain.check: a peak may come late
+    step.kind == "from_peak" and place => False
+chain.py Similarity._taken: a reciprocal's number is left out
+    d * max(0, end) + n * unit => d * max(0, end) + d * unit
 
 # From patches to margins.
 chain.py Similarity.ends: similarities of distances rise

@@ -116,7 +116,7 @@ def test_accept_has_every_paradigm_and_every_part() -> None:
                 kinds.setdefault(part, set()).add(description.get(part, LINEAR)["kind"])
             pairs.add((json.loads(case.certificate)["predicate"]["paradigm"], description["geometry"]["kind"]))
     assert pairs == {(name, geometry) for name, paradigm in PARADIGMS.items() for geometry in paradigm.geometries}
-    assert len(kinds["similarity"]) == 8
+    assert len(kinds["similarity"]) == 9  # the eight that have names, and steps
     assert kinds["pooling"] == {"max", "masked_max", "banks", "top_mean", "max_minus_mean", "max_minus_mean_distance"}
     assert kinds["readout"] == {"linear", "soft_tree", "maximum"}
 

@@ -14,11 +14,11 @@ from verale.search.explain import explain
 from verale.soundness.combinations import COMBINATIONS, CYCLE, TOLERANCES, draw, searches
 
 SIMILARITIES = {
-    "euclidean": ("log_ratio", "negated", "exp_distance", "exponential", "quadratic"),
-    "cosine": ("identity", "exponential", "quadratic", "rectified"),
-    "rooted_cosine": ("identity", "exponential", "quadratic", "rectified"),
-    "inner_product": ("identity", "quadratic", "rectified"),
-    "softmax": ("identity", "threshold"),
+    "euclidean": ("log_ratio", "negated", "exp_distance", "exponential", "quadratic", "steps"),
+    "cosine": ("identity", "exponential", "quadratic", "rectified", "steps"),
+    "rooted_cosine": ("identity", "exponential", "quadratic", "rectified", "steps"),
+    "inner_product": ("identity", "quadratic", "rectified", "steps"),
+    "softmax": ("identity", "threshold", "steps"),
 }
 """The table of geometries in certificates/v1.md."""
 
@@ -32,7 +32,7 @@ def admissible() -> set[str]:
                 found.add(f"{geometry} {similarity} {pooling} linear")
                 if geometry != "softmax":
                     found.add(f"{geometry} {similarity} {pooling} maximum")
-            if similarity in ("exp_distance", "exponential"):
+            if similarity in ("exp_distance", "exponential") or (similarity == "steps" and geometry != "softmax"):
                 found.add(f"{geometry} {similarity} max soft_tree")
             if similarity in ("log_ratio", "identity"):
                 found.add(f"{geometry} {similarity} max_minus_mean linear")

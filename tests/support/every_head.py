@@ -49,6 +49,32 @@ POOLINGS: list[dict[str, Any]] = [
     {"kind": "max_minus_mean_distance"},
 ]
 LINEAR = {"kind": "linear"}
+STEPS: dict[str, tuple[tuple[str, ...], list[dict[str, Any]]]] = {
+    "steps of distances": (
+        ("euclidean",),
+        [
+            {"kind": "scale"},
+            {"kind": "add", "number": "0x1p-6"},
+            {"kind": "root"},
+            {"kind": "reciprocal", "number": "0x1p-2"},
+            {"kind": "multiply", "number": "0x1p-2"},
+        ],
+    ),
+    "steps from a peak": (
+        ("euclidean", "cosine", "rooted_cosine", "inner_product"),
+        [{"kind": "from_peak"}, {"kind": "square"}, {"kind": "negate"}, {"kind": "exp"}],
+    ),
+    "steps of cosines": (
+        ("cosine", "rooted_cosine", "softmax"),
+        [
+            {"kind": "negate"},
+            {"kind": "add", "number": "0x1p+0"},
+            {"kind": "rectify"},
+            {"kind": "log_ratio", "over": "0x1p+1", "under": "0x1p-3"},
+        ],
+    ),
+}
+"""Some similarities given by their steps, the geometries that they are tried with, and the steps."""
 TREE = {"kind": "soft_tree", "absent": [1, -1, -3, -5, -4], "present": [2, 3, 4, -2, -6]}
 
 
@@ -57,7 +83,8 @@ def cases() -> list[tuple[str, str, dict[str, Any], dict[str, Any]]]:
     result = []
     for geometry in GEOMETRIES:
         kind = geometry.split()[0]
-        similarities = [name for name, each in SIMILARITIES.items() if kind in each.geometries]
+        similarities = [name for name, each in SIMILARITIES.items() if kind in each.geometries and name != "steps"]
+        similarities += [name for name, (geometries, _) in STEPS.items() if kind in geometries]
         for similarity, pooling in product(similarities, POOLINGS):
             focal = similarity in ("log_ratio", "identity") and (
                 pooling["kind"] == "max_minus_mean" or similarity == "log_ratio"
@@ -77,6 +104,12 @@ def cases_of(geometry: str) -> list[tuple[str, str, dict[str, Any], dict[str, An
     return [parts for parts in cases() if parts[0] == geometry]
 
 
+def _similarity(name: str) -> dict[str, Any]:
+    if name in STEPS:
+        return {"kind": "steps", "steps": STEPS[name][1]}
+    return {"kind": name, **SIMILARITY_FIELDS.get(name, dict.fromkeys(SIMILARITIES[name].fields, "0x1p-1"))}
+
+
 def head_with(
     geometry: str, similarity: str, pooling: dict[str, Any], readout: dict[str, Any], generator: random.Random
 ) -> ExactHead:
@@ -92,16 +125,18 @@ def head_with(
     if readout["kind"] == "maximum":
         weight = [[float(j % CLASSES == c) for j in range(COUNT)] for c in range(CLASSES)]
     size = COUNT if readout["kind"] == "maximum" else CLASSES
-    scaled = similarity in ("log_ratio", "negated", "exponential") and generator.random() < 0.7
+    scaled = similarity in ("log_ratio", "negated", "exponential", "steps of distances") and generator.random() < 0.7
     return ExactHead(
         weight,
         prototypes,
         GEOMETRIES[geometry]
-        | {"similarity": {"kind": similarity, **SIMILARITY_FIELDS.get(similarity, {})}, "pooling": pooling}
+        | {"similarity": _similarity(similarity), "pooling": pooling}
         | ({} if readout == LINEAR else {"readout": readout}),
         bias=None if readout == TREE else gauss(1, size)[0],
         scale=[generator.choice((0.1, 1.0, 3.0)) for _ in range(COUNT)] if scaled else None,
-        peak=gauss(1, COUNT)[0] if similarity == "quadratic" and generator.random() < 0.7 else None,
+        peak=gauss(1, COUNT)[0]
+        if similarity in ("quadratic", "steps from a peak") and generator.random() < 0.7
+        else None,
         mask=masked(generator) if pooling["kind"] == "masked_max" else None,
     )
 

@@ -25,6 +25,7 @@ _IN_ORDER = {
     "exp_distance": ("epsilon",),
     "threshold": ("threshold",),
     "top_mean": ("k",),
+    "steps": ("steps",),
     "soft_tree": ("absent", "present"),
 }
 """The fields of a kind. Those of inner_product are none, or its radius as an option."""
@@ -123,11 +124,21 @@ def _part(part: dict[str, Any]) -> list[str]:
         match part[name]:
             case str() as number:
                 items += _ratio(number)
+            case [dict(), *_] as steps:
+                items += [_hex(len(steps)), *(item for step in steps for item in _step(step))]
             case list() as children:
                 items += map(_hex, (len(children), *children))
             case whole:
                 items.append(_hex(whole))
     return items
+
+
+def _step(step: dict[str, str]) -> list[str]:
+    """A step of a similarity: its kind, and its numbers."""
+    return [
+        step["kind"],
+        *(item for name in ("number", "over", "under") if name in step for item in _ratio(step[name])),
+    ]
 
 
 def _ratio(number: str) -> list[str]:

@@ -16,6 +16,8 @@ ADMITTED = (
     "exp_distance",
     "exponential",
     "quartic",
+    "steps",
+    "cosine steps",
     "rooted",
     "cosine exponential",
     "cosine quadratic",

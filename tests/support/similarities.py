@@ -27,6 +27,7 @@ from verale.head import (
     Rectified,
     Similarity,
     Softmax,
+    StepChain,
     Threshold,
 )
 
@@ -39,7 +40,8 @@ class Row:
         similarity: an example.
         geometries: those it is defined for.
         json: of the example, in a head file.
-        tensor: the tensor that it may have, and the number that stands for it where a file has none.
+        tensor: the tensor that it may have, and the number that stands for it where a file has none; of steps it is in
+            `similarity` alone.
         focal, soft_tree: as `verale.checker.read.similarities.SimilarityKind` has them.
         unimodal, unchanged, has_limit: as its chain has them.
     """
@@ -59,6 +61,17 @@ COSINES = (Cosine(1e-8), Cosine(1e-4, rooted=True))
 INNER = InnerProduct(4.0)
 ONE_THOUSANDTH, ONE_TENTH = 0.001, 0.1
 HEX_THOUSANDTH, HEX_TENTH = "0x1.0624dd2f1a9fcp-10", "0x1.999999999999ap-4"
+
+
+def _steps(geometries: tuple[Geometry, ...], *steps: dict[str, Any], **traits: bool) -> Row:
+    """A row of steps; numbers are floats here, and hex floats in the head file."""
+    spelled = [{name: each.hex() if isinstance(each, float) else each for name, each in step.items()} for step in steps]
+    return Row(StepChain(steps), geometries, {"kind": "steps", "steps": spelled}, **traits)  # type: ignore[arg-type]
+
+
+def _step(kind: str, **numbers: float) -> dict[str, Any]:
+    return {"kind": kind, **numbers}
+
 
 ROWS = (
     Row(Identity(), (*COSINES, INNER, Softmax()), {"kind": "identity"}, focal=True, unchanged=True),
@@ -84,6 +97,23 @@ ROWS = (
     ),
     Row(Rectified(), (*COSINES, INNER), {"kind": "rectified"}),
     Row(Threshold(ONE_TENTH), (Softmax(),), {"kind": "threshold", "threshold": HEX_TENTH}),
+    _steps(
+        (Euclidean(),),
+        *(_step("scale"), _step("add", number=0.125), _step("root"), _step("reciprocal", number=ONE_TENTH)),
+        _step("multiply", number=3.0),
+    ),
+    _steps(
+        (*COSINES, Softmax()),
+        *(_step("negate"), _step("add", number=1.0), _step("rectify"), _step("scale")),
+        _step("log_ratio", over=2.0, under=ONE_TENTH),
+    ),
+    _steps((*COSINES, INNER), _step("rectify"), _step("threshold", number=ONE_TENTH)),
+    _steps(
+        (Euclidean(), *COSINES, INNER),
+        *(_step("from_peak"), _step("square"), _step("scale"), _step("negate"), _step("exp")),
+        unimodal=True,
+        has_limit=False,
+    ),
 )
 """Every similarity; a new one is one more row."""
 

@@ -25,6 +25,7 @@ from verale.head import (
     Quadratic,
     Rectified,
     Softmax,
+    StepChain,
     Threshold,
     TopMeanPooling,
 )
@@ -89,6 +90,9 @@ VARIED = (
 """Heads with one part each that those of GEOMETRIES lack."""
 
 
+_BELL = [{"kind": kind} for kind in ("from_peak", "square", "scale", "negate", "exp")]
+
+
 def varied_head(name: str, seed: int = 0, **sizes: int) -> Head:
     """A small head by its name in VARIED."""
     generator = torch.Generator().manual_seed(200 + seed)
@@ -109,6 +113,11 @@ def varied_head(name: str, seed: int = 0, **sizes: int) -> Head:
             return replace(flat, similarity=Exponential(), scale=scale)
         case "quartic":
             return replace(flat, similarity=Quadratic())
+        case "steps":
+            roots = [{"kind": "scale"}, {"kind": "add", "number": 0.125}, {"kind": "root"}]
+            return replace(flat, similarity=StepChain([*roots, {"kind": "reciprocal", "number": 0.25}]), scale=scale)
+        case "cosine steps":
+            return replace(angular, similarity=StepChain(_BELL), scale=scale, peak=peak)
         case "rooted":
             return replace(angular, geometry=Cosine(1e-4, rooted=True))
         case "cosine exponential":

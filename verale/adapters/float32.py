@@ -36,9 +36,10 @@ import torch
 from torch import Tensor
 
 from verale.bounds.observables import check_domain, observe
-from verale.bounds.similarity import activation
+from verale.bounds.similarity import activation, stepped
 from verale.head import (
     BankPooling,
+    ChainSimilarity,
     Cosine,
     Euclidean,
     ExpDistance,
@@ -58,6 +59,7 @@ from verale.head import (
     Readout,
     Softmax,
     SoftTree,
+    Step,
     TopMeanPooling,
 )
 from verale.rounding import Enclosure, down, up
@@ -222,8 +224,49 @@ def _similarities(head: Head, computed: Enclosure) -> Enclosure:
         case Quadratic():
             peak = computed.lower.new_zeros(()) if head.peak is None else head.peak.to(computed.lower).abs()
             return _rounded(activation(head, _widened(computed, _gamma(of) * peak)), 3)
+        case ChainSimilarity():
+            for step in similarity.steps_of(head.geometry.kind):
+                computed = _stepped(head, step, computed)
+            return computed
         case _:  # a selection or a comparison: no rounding
             return activation(head, computed)
+
+
+def _stepped(head: Head, step: Step, x: Enclosure) -> Enclosure:
+    """A computed step of computed numbers. Its own numbers may have been rounded: a factor once more, an addend by so
+    much of its size. What a root, a logarithm or a quotient takes is cut at 0 first, as distances are."""
+    exact = stepped(step, x, head.scale, head.peak)
+    match step.kind:
+        case "scale":
+            return _rounded(exact, 1 + _folded(head.scale, head.depth))
+        case "add":
+            return _rounded(_widened(exact, _gamma(1) * abs(float(step.numbers["number"])) * _ones(x)), 1)
+        case "multiply":
+            return _rounded(exact, 2)
+        case "log_ratio":
+            # As of LogRatio: as the logarithm of a quotient, or as a difference of two.
+            low, high = x.lower.clamp(min=0), x.upper.clamp(min=0)
+            parts = [[end + float(step.numbers[name]) for end in (low, high)] for name in ("over", "under")]
+            over, under = (torch.maximum(least.log().abs(), most.log().abs()) for least, most in parts)
+            logs = over + under
+            slack = (8 * _U + 18 * _U * logs + _UNDERFLOW).amax(0, keepdim=True)
+            known = step.numbers["under"] >= _UNDERFLOW
+            return _widened(exact, slack if known else torch.full_like(slack, torch.inf))
+        case "exp":
+            return _rounded(exact, _TRANSCENDENTAL)
+        case "root" | "square":
+            return _rounded(exact, 1)
+        case "reciprocal":
+            return _rounded(exact, 3)
+        case "from_peak":
+            peak = x.lower.new_zeros(()) if head.peak is None else head.peak.to(x.lower).abs()
+            return _rounded(_widened(exact, _gamma(_folded(head.peak, head.depth)) * peak * _ones(x)), 1)
+        case _:  # a sign, a selection or a comparison: no rounding
+            return exact
+
+
+def _ones(like: Enclosure) -> Tensor:
+    return torch.ones_like(like.lower)
 
 
 def _scaled(head: Head, ranges: Enclosure) -> Enclosure:

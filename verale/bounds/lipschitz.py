@@ -12,7 +12,7 @@ from verale.bounds.observables import norm, scaled, squared_distances
 from verale.bounds.rows import require_geometry
 from verale.bounds.similarity import oriented, pooled_activation
 from verale.errors import UsageError
-from verale.head import Euclidean, Head, MaxPooling, Quadratic
+from verale.head import Euclidean, Head, MaxPooling
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, root, up
 
 __all__ = ["Lipschitz"]
@@ -57,7 +57,7 @@ class Lipschitz:
     def require(head: Head) -> None:
         """Raise UsageError, which says what the rule needs, unless it holds for a head."""
         require_geometry("mixed", head, "distances or cosines")
-        if not isinstance(head.pooling, MaxPooling) or isinstance(head.similarity, Quadratic):
+        if not isinstance(head.pooling, MaxPooling) or head.similarity.unimodal:
             raise UsageError("paradigm 'mixed' needs max pooling and a monotone similarity")
 
     def ranges(self, observed: Enclosure, stated: Tensor | None = None) -> Enclosure:

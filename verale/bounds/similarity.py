@@ -30,9 +30,10 @@ from verale.head import (
     Similarity,
     Threshold,
 )
+from verale.head.similarity import SIMILARITIES, ChainSimilarity, Step
 from verale.rounding import TRANSCENDENTAL_ULPS, UNDERFLOW, UNIT, Enclosure, down, up
 
-__all__ = ["Interval", "activation", "dissimilarity", "observables_between", "oriented", "pooled_activation"]
+__all__ = ["Interval", "activation", "dissimilarity", "observables_between", "oriented", "pooled_activation", "stepped"]
 
 Interval: TypeAlias = tuple[Any, Any]
 """The ends of an observable, as balls; None where there is no end."""
@@ -96,12 +97,14 @@ class SimilarityBounds(ABC, Generic[S]):
         of_distance: whether the observable is a squared distance, so that S falls with it; otherwise S rises.
         scale: (P,), or None for ones.
         peak: (P,), or None for zeros.
+        geometry: the kind of the head's.
     """
 
     similarity: S
     of_distance: bool
     scale: Tensor | None
     peak: Tensor | None
+    geometry: str
 
     def dissimilarity(self, observables: Tensor) -> Tensor:
         """See the function of the same name."""
@@ -213,13 +216,10 @@ class _Quadratic(SimilarityBounds[Quadratic]):
     """The dissimilarity is x = |m - peak|, and S = -x^2: operations rounded once."""
 
     def dissimilarity(self, observables: Tensor) -> Tensor:
-        return (observables - self._peak(observables)).abs()
+        return (observables - _or_zero(self.peak, observables)).abs()
 
     def oriented(self, observables: Enclosure) -> tuple[Tensor, Tensor]:
-        peak = self._peak(observables.lower)
-        above, below = observables.lower - peak, peak - observables.upper
-        near = down(torch.maximum(above, below)).clamp(min=0)
-        return near, up(torch.maximum(observables.upper - peak, peak - observables.lower))
+        return _from_peak(observables, _or_zero(self.peak, observables.lower))
 
     def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
         return Enclosure.unchecked(-up(far.square()), -down(near.square()).clamp(min=0))
@@ -236,9 +236,6 @@ class _Quadratic(SimilarityBounds[Quadratic]):
     def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
         """The distance from the peak."""
         return (-ball(min(value, 0.0))).sqrt()
-
-    def _peak(self, like: Tensor) -> Tensor:
-        return like.new_zeros(()) if self.peak is None else self.peak.to(like)
 
 
 class _Rectified(SimilarityBounds[Rectified]):
@@ -266,6 +263,136 @@ class _Threshold(SimilarityBounds[Threshold]):
         return ball(threshold) if value > 0 else None
 
 
+class _Steps(SimilarityBounds[ChainSimilarity]):
+    """One step after another, of the observable or, after a peak, of the distance from it.
+
+    Soundness: each step is an operation of `Enclosure`, cut to where its values lie, on a range that holds all values
+    of the step before. Nothing of it needs a direction.
+    """
+
+    def dissimilarity(self, observables: Tensor) -> Tensor:
+        if not self.similarity.unimodal:
+            return super().dissimilarity(observables)
+        return (observables - _or_zero(self.peak, observables)).abs()
+
+    def oriented(self, observables: Enclosure) -> tuple[Tensor, Tensor]:
+        if not self.similarity.unimodal:
+            return super().oriented(observables)
+        return _from_peak(observables, _or_zero(self.peak, observables.lower))
+
+    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
+        steps, unimodal = self.similarity.steps_of(self.geometry), self.similarity.unimodal
+        x = Enclosure.unchecked(near, far) if self.of_distance or unimodal else Enclosure.unchecked(-far, -near)
+        for step in steps[unimodal:]:
+            x = stepped(step, x, self.scale, self.peak)
+        return x
+
+    def observables_between(
+        self, prototype: int, ends: tuple[float, float], at: float, ball: Callable[[float], Any]
+    ) -> Interval:
+        if not self.similarity.unimodal:
+            return super().observables_between(prototype, ends, at, ball)
+        scale = ball(1.0 if self.scale is None else float(self.scale[prototype]))
+        peak = ball(0.0 if self.peak is None else float(self.peak[prototype]))
+        far, near = (
+            None if abs(value) == torch.inf else self.inverse(value, least, scale, ball)
+            for value, least in zip(ends, (True, False), strict=True)
+        )
+        near = ball(0.0) if near is None else near
+        above, below = (
+            (peak + near, None if far is None else peak + far),
+            (None if far is None else peak - far, peak - near),
+        )
+        return above if at >= float(peak.mid()) else below
+
+    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
+        x = ball(value)
+        for step in reversed(self.similarity.steps_of(self.geometry)[self.similarity.unimodal :]):
+            x = _before(step, x, least, scale, ball)
+            if x is None:
+                return None
+            least ^= step.of.falls
+        return x
+
+
+def stepped(step: Step, x: Enclosure, scale: Tensor | None, peak: Tensor | None) -> Enclosure:
+    """A step of numbers (..., P) in x, cut to where its values lie; scale and peak (P,) are None for ones and zeros."""
+
+    def number(name: str = "number") -> Enclosure:
+        return Enclosure.exact(x.lower.new_tensor(float(step.numbers[name])))
+
+    match step.kind:
+        case "scale":
+            return x if scale is None else x * Enclosure.exact(scale.to(x.lower))
+        case "add":
+            return x + number()
+        case "multiply":
+            return x * number()
+        case "negate":
+            return _negative(x)
+        case "log_ratio":
+            apart, below = number("over") - number("under"), x.clamp(lower=0.0) + number("under")
+            return (apart / below).clamp(lower=0.0).log1p().clamp(lower=0.0)
+        case "exp":
+            return x.clamp(upper=0.0).exp().clamp(0.0, 1.0)
+        case "root":
+            return x.clamp(lower=0.0).sqrt().clamp(lower=0.0)
+        case "square":
+            x = x.clamp(lower=0.0)
+            return (x * x).clamp(lower=0.0)
+        case "threshold":
+            least = float(step.numbers["number"])
+            return Enclosure.unchecked(*(torch.where(end >= least, end, 0.0) for end in (x.lower, x.upper)))
+        case "rectify":
+            return x.clamp(lower=0.0)
+        case "from_peak":
+            return Enclosure(*_from_peak(x, _or_zero(peak, x.lower)))
+        case _:  # reciprocal
+            one = Enclosure.exact(x.lower.new_ones(()))
+            return (one / (x.clamp(lower=0.0) + number())).clamp(lower=0.0)
+
+
+def _before(step: Step, y: Any, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
+    """What a step takes to y, the least or the greatest value allowed, as a ball; None where that sets no bound."""
+    number = {name: ball(float(value)) for name, value in step.numbers.items()}
+    match step.kind:
+        case "scale":
+            return y / scale
+        case "add":
+            return y - number["number"]
+        case "multiply":
+            return y / number["number"]
+        case "negate":
+            return -y
+        case "log_ratio":
+            return (number["over"] - number["under"] * y.exp()) / (y.exp() - 1) if y > 0 else None
+        case "exp":
+            return y.log() if y > 0 else None
+        case "root":
+            return y * y if y > 0 else ball(0.0) if not least else None
+        case "square":
+            return y.sqrt() if y > 0 else ball(0.0) if not least else None
+        case "threshold":
+            if y >= number["number"]:
+                return y
+            return (number["number"] if y > 0 else None) if least else number["number"] - ball(_BELOW_THRESHOLD)
+        case "rectify":
+            return y if y > 0 or not least else None
+        case _:  # reciprocal
+            return 1 / y - number["number"] if y > 0 else None
+
+
+def _or_zero(peak: Tensor | None, like: Tensor) -> Tensor:
+    return like.new_zeros(()) if peak is None else peak.to(like)
+
+
+def _from_peak(observables: Enclosure, peak: Tensor) -> tuple[Tensor, Tensor]:
+    """The least and the greatest distance from the peak, rounded outward."""
+    above, below = observables.lower - peak, peak - observables.upper
+    near = down(torch.maximum(above, below)).clamp(min=0)
+    return near, up(torch.maximum(observables.upper - peak, peak - observables.lower))
+
+
 _BOUNDS: dict[type[Similarity], type[SimilarityBounds[Any]]] = {
     Identity: _Identity,
     LogRatio: _LogRatio,
@@ -275,12 +402,13 @@ _BOUNDS: dict[type[Similarity], type[SimilarityBounds[Any]]] = {
     Quadratic: _Quadratic,
     Rectified: _Rectified,
     Threshold: _Threshold,
+    **{kind.part: _Steps for kind in SIMILARITIES.values() if issubclass(kind.part, ChainSimilarity)},
 }
 
 
 def _bounds(head: Head, of: Tensor | slice = slice(None)) -> SimilarityBounds[Any]:
     scale, peak = (None if each is None else each[of] for each in (head.scale, head.peak))
-    return _BOUNDS[type(head.similarity)](head.similarity, head.geometry.is_distance, scale, peak)
+    return _BOUNDS[type(head.similarity)](head.similarity, head.geometry.is_distance, scale, peak, head.geometry.kind)
 
 
 def _negative(values: Enclosure) -> Enclosure:

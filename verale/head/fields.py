@@ -1,12 +1,12 @@
 """The JSON of a head's parts: an object with the part's `kind` and one field for each field of its dataclass.
 
 The type of a field says how the file spells it: a float is a hex float, `float | None` is a hex float or null, an int
-is an integer, and a tuple of ints is a list of integers.
+is an integer, a tuple of ints is a list of integers, and one of steps a list of objects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from types import UnionType
@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar, get_type_hints
 from torch import Tensor
 
 from verale.checker.read.head_file import HeadPart
+from verale.checker.read.similarities import Step
 from verale.errors import HeadError
 
 __all__ = ["Kind", "read_part", "write_fields", "write_part"]
@@ -73,11 +74,15 @@ def write_fields(part: object, implied: Collection[str] = ()) -> dict[str, objec
 def _spelled(part: type, implied: Collection[str]) -> dict[str, type | UnionType]:
     """The fields that the file spells, with their types."""
     types = get_type_hints(part)
-    return {each.name: types[each.name] for each in fields(part) if each.name not in implied}
+    return {each.name: types[each.name] for each in fields(part) if each.init and each.name not in implied}
 
 
 def _hex(value: float) -> str:
     return float(value).hex()
+
+
+def _step(step: Step) -> dict[str, object]:
+    return {"kind": step.kind, **{name: _hex(float(step.numbers[name])) for name in step.of.fields}}
 
 
 _WRITERS: dict[Any, Callable[[Any], Any]] = {
@@ -85,5 +90,6 @@ _WRITERS: dict[Any, Callable[[Any], Any]] = {
     float | None: lambda value: None if value is None else _hex(value),
     int: int,
     tuple[int, ...]: list,
+    Sequence[Any]: lambda steps: list(map(_step, steps)),
 }
 """How a field of a type is written."""

@@ -110,9 +110,7 @@ class Head:
                 raise HeadError(name, f"is the class {part.__name__}, expected an object: write {part.__name__}(...)")
             if type(part) not in known:
                 raise HeadError(name, f"is {part!r}, expected {_listed(known)}")
-        if type(self.geometry) not in self.similarity.geometries:
-            expected = {kind.part for kind in SIMILARITIES.values() if type(self.geometry) in kind.part.geometries}
-            raise HeadError("similarity", f"is {self.similarity!r}, expected {_listed(expected)} for {self.geometry!r}")
+        self.similarity.check(self.geometry)
         for part in (self.geometry, self.similarity):
             if part.needs_bounded and not self.geometry.bounded_over(self.domain):
                 raise HeadError(

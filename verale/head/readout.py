@@ -118,7 +118,7 @@ class SoftTree(Readout):
     def check(self, geometry: Geometry, similarity: Similarity, pooling: Pooling) -> None:
         """Activations are in [0, 1]."""
         super().check(geometry, similarity, pooling)
-        if not similarity.in_unit_interval or not pooling.is_maximum:
+        if not similarity.in_unit(geometry) or not pooling.is_maximum:
             raise HeadError("readout", "is a soft tree, expected activations in [0, 1]: exponentials, max pooling")
 
     def check_tensors(self, weight: Tensor, bias: Tensor | None, prototypes: int) -> None:

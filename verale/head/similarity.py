@@ -3,33 +3,43 @@
 `scale` and `peak` are tensors of the head, one number a prototype. Positive factors and constants that all patches of a
 prototype share are not similarities: they are folded into the last layer, in float64.
 
-A new similarity is one class here and its entry in `SIMILARITIES`, and one class in `bounds/similarity.py`.
+Eight have a class with its formula here. Any other one is a chain of steps (certificates/v1.md, "Steps"): `StepChain`,
+or a kind that `verale.checker.read.similarities` gives a name, which gets its class from there.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, make_dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
+from verale.checker.errors import FormatError
+from verale.checker.read.similarities import MOST_STEPS, STEPS, Chain, Step
+from verale.checker.read.similarities import SIMILARITIES as KINDS
 from verale.errors import HeadError
 from verale.head.fields import Kind
 from verale.head.geometry import Cosine, Euclidean, Geometry, InnerProduct, Softmax
 
 __all__ = [
     "SIMILARITIES",
+    "ChainSimilarity",
     "ExpDistance",
     "Exponential",
     "Identity",
     "LogRatio",
+    "NamedSteps",
     "Negated",
     "Quadratic",
     "Rectified",
     "Similarity",
+    "Step",
+    "StepChain",
     "Threshold",
 ]
 
@@ -43,20 +53,38 @@ class Similarity(ABC):
     kind: ClassVar[str]
     """Its name in head files."""
 
-    geometries: ClassVar[tuple[type[Geometry], ...]]
+    geometries: tuple[type[Geometry], ...]
     """The geometries it is defined for."""
 
-    tensors: ClassVar[tuple[str, ...]] = ()
+    tensors: tuple[str, ...] = ()
     """Which of the head's tensors `scale` and `peak` it takes."""
 
-    needs_bounded: ClassVar[bool] = False
+    needs_bounded: bool = False
     """Whether the observables have to be bounded over the domain, because it has no least value otherwise."""
 
     in_unit_interval: ClassVar[bool] = False
-    """Whether its values lie in [0, 1], so that a soft tree may read them."""
+    """Whether its values lie in [0, 1] wherever it is defined."""
 
     focal: ClassVar[bool] = False
     """Whether focal pooling is defined for it."""
+
+    unimodal: bool = False
+    """Whether it is a function of the distance from the prototype's peak, |m - peak|, with which it falls."""
+
+    def in_unit(self, geometry: Geometry) -> bool:
+        """Whether its values lie in [0, 1] there, so that a soft tree may read them."""
+        return self.in_unit_interval
+
+    def check(self, geometry: Geometry) -> None:
+        """Raise HeadError, which says why, where it is not defined for a geometry."""
+        if type(geometry) not in self.geometries:
+            known = {kind.part for kind in SIMILARITIES.values() if type(geometry) in kind.part.geometries}
+            expected = " or ".join(sorted(part.__name__ for part in known))
+            raise HeadError("similarity", f"is {self!r}, expected {expected} for {geometry!r}")
+
+    def at_distance_from_peak(self, distances: Tensor, geometry: Geometry, scale: Tensor | float) -> Tensor:
+        """S of distances (..., P) from the peak, where it is unimodal; rounded to nearest."""
+        return self.of(distances, geometry, scale, 0.0)
 
     @abstractmethod
     def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
@@ -163,6 +191,7 @@ class Quadratic(Similarity):
     geometries = (Euclidean, Cosine, InnerProduct)
     tensors = ("peak",)
     needs_bounded = True
+    unimodal = True
 
     def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
         return -(observed - peak).square()
@@ -196,8 +225,172 @@ class Threshold(Similarity):
         return torch.where(observed >= self.threshold, observed, 0.0)
 
 
-SIMILARITIES: dict[str, Kind[Similarity]] = {
-    each.kind: Kind(each)
-    for each in (Identity, LogRatio, Negated, ExpDistance, Exponential, Quadratic, Rectified, Threshold)
+_GEOMETRIES: dict[str, type[Geometry]] = {
+    "euclidean": Euclidean,
+    "cosine": Cosine,
+    "rooted_cosine": Cosine,
+    "inner_product": InnerProduct,
+    "softmax": Softmax,
 }
+"""The geometries, by the kinds of head files."""
+
+
+class ChainSimilarity(Similarity):
+    """A similarity that is a chain of steps, of which all else follows."""
+
+    @abstractmethod
+    def steps_of(self, geometry: str) -> tuple[Step, ...]:
+        """The steps, of a kind of geometry. Raises FormatError where their numbers are not allowed."""
+
+    def __post_init__(self) -> None:
+        reasons = {kind: self._reason(kind) for kind, part in _GEOMETRIES.items() if part in self.geometries}
+        allowed = [kind for kind, reason in reasons.items() if reason is None]
+        if not allowed:
+            raise HeadError("similarity", f"is {self!r}: {next(iter(reasons.values()))}")
+        chain = Chain(allowed[0], self.steps_of(allowed[0]))
+        found = {
+            "geometries": tuple(dict.fromkeys(_GEOMETRIES[kind] for kind in allowed)),
+            "tensors": chain.tensors,
+            "needs_bounded": not chain.has_limit,
+            "unimodal": chain.unimodal,
+        }
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+
+    def _reason(self, geometry: str) -> str | None:
+        """Why it is not defined for a kind of geometry; None where it is."""
+        try:
+            Chain(geometry, self.steps_of(geometry)).check()
+        except FormatError as error:
+            return str(error)
+        return None
+
+    def in_unit(self, geometry: Geometry) -> bool:
+        return Chain(geometry.kind, self.steps_of(geometry.kind)).in_unit
+
+    def check(self, geometry: Geometry) -> None:
+        super().check(geometry)
+        reason = self._reason(geometry.kind)
+        if reason is not None:
+            raise HeadError("similarity", f"is {self!r}, which is not defined for {geometry!r}: {reason}")
+
+    def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
+        for step in self.steps_of(geometry.kind):
+            observed = _stepped(step, observed, scale, peak)
+        return observed
+
+
+@dataclass(frozen=True)
+class StepChain(ChainSimilarity):
+    """A chain of steps, the first of them of the observable (certificates/v1.md, "Steps").
+
+    `StepChain([{"kind": "add", "number": 1e-4}, {"kind": "root"}, {"kind": "negate"}, {"kind": "exp"}])` is
+    `ExpDistance(1e-4)`.
+
+    Args:
+        steps: each with its kind and its numbers, as in head files, but that numbers are floats.
+
+    Raises:
+        HeadError: a kind or a number that is none of a step's, or steps that are defined for no geometry.
+    """
+
+    steps: Sequence[Any] = ()
+
+    kind = "steps"
+    geometries = (Euclidean, Cosine, InnerProduct, Softmax)
+    tensors = ("scale", "peak")
+
+    def __post_init__(self) -> None:
+        steps = tuple(_as_step(number, step) for number, step in enumerate(self.steps))
+        if len(steps) > MOST_STEPS:
+            raise HeadError("similarity.steps", f"has {len(steps)} steps, expected at most {MOST_STEPS}")
+        object.__setattr__(self, "steps", steps)
+        super().__post_init__()
+
+    def __repr__(self) -> str:
+        """As it is written."""
+        written = [{"kind": step.kind, **{name: float(x) for name, x in step.numbers.items()}} for step in self.steps]
+        return f"StepChain({written})"
+
+    def steps_of(self, geometry: str) -> tuple[Step, ...]:
+        return tuple(self.steps)
+
+
+class NamedSteps(ChainSimilarity):
+    """A kind of head files that names a chain and has no class of its own: its class is made of the table of kinds."""
+
+    def steps_of(self, geometry: str) -> tuple[Step, ...]:
+        kind = KINDS[self.kind]
+        return kind.chain(geometry, {name: Fraction(getattr(self, name)) for name in kind.fields}).steps
+
+
+def _class_of(kind: str) -> type[NamedSteps]:
+    """A frozen dataclass with the numbers of the kind as its fields, `StudentT` of `student_t`."""
+    known = KINDS[kind]
+    name = "".join(word.capitalize() for word in kind.split("_"))
+    geometries = tuple(dict.fromkeys(_GEOMETRIES[geometry] for geometry in known.geometries))
+    constants = {"kind": kind, "geometries": geometries, "tensors": known.tensors, "__module__": __name__}
+    fields = [(each, float) for each in known.fields]
+    return make_dataclass(name, fields, bases=(NamedSteps,), frozen=True, namespace=constants)
+
+
+def _as_step(number: int, step: Any) -> Step:
+    if isinstance(step, Step):
+        return step
+    where, kinds = f"similarity.steps[{number}]", ", ".join(STEPS)
+    if not isinstance(step, Mapping) or step.get("kind") not in STEPS:
+        raise HeadError(where, f"is {step!r}, expected a dictionary whose kind is one of {kinds}")
+    fields = STEPS[step["kind"]].fields
+    numbers = {name: value for name, value in step.items() if name != "kind"}
+    finite = all(isinstance(value, int | float) and math.isfinite(value) for value in numbers.values())
+    if set(numbers) != set(fields) or not finite:
+        raise HeadError(
+            where, f"has {numbers}, expected {', '.join(fields) or 'nothing'} besides its kind, finite numbers"
+        )
+    try:
+        return Step(step["kind"], {name: Fraction(float(numbers[name])) for name in fields})
+    except FormatError as error:
+        raise HeadError(where, str(error)) from None
+
+
+def _stepped(step: Step, x: Tensor, scale: Tensor | float, peak: Tensor | float) -> Tensor:
+    """A step of numbers (..., P) in its domain, rounded to nearest."""
+    a = float(step.numbers.get("number", 0))
+    match step.kind:
+        case "scale":
+            return scale * x
+        case "add":
+            return x + a
+        case "multiply":
+            return x * a
+        case "negate":
+            return -x
+        case "log_ratio":
+            over, under = float(step.numbers["over"]), float(step.numbers["under"])
+            return torch.log1p(over / (x + under) - under / (x + under))
+        case "exp":
+            return torch.exp(x)
+        case "root":
+            return x.sqrt()
+        case "square":
+            return x.square()
+        case "threshold":
+            return torch.where(x >= a, x, 0.0)
+        case "rectify":
+            return x.clamp(min=0)
+        case "reciprocal":
+            return 1 / (x + a)
+        case _:  # from_peak
+            return (x - peak).abs()
+
+
+_WRITTEN: tuple[type[Similarity], ...] = (
+    *(Identity, LogRatio, Negated, ExpDistance, Exponential, Quadratic, Rectified, Threshold),
+    StepChain,
+)
+_NAMED = {kind: _class_of(kind) for kind in KINDS if kind not in {each.kind for each in _WRITTEN}}
+globals().update({each.__name__: each for each in _NAMED.values()})
+__all__ += [each.__name__ for each in _NAMED.values()]
+
+SIMILARITIES: dict[str, Kind[Similarity]] = {each.kind: Kind(each) for each in (*_WRITTEN, *_NAMED.values())}
 """The similarities of head files, by their kind."""

@@ -160,6 +160,22 @@ _geometry = _choice(
         "softmax": "Softmax",
     }
 )
+_step = _choice(
+    {
+        "scale": "Scaled",
+        "add": _record("Added", _fraction),
+        "multiply": _record("Multiplied", _fraction),
+        "negate": "Negation",
+        "log_ratio": _record("LogRatioOf", _fraction, _fraction),
+        "exp": "ExpOf",
+        "root": "RootOf",
+        "square": "SquareOf",
+        "threshold": _record("ZeroBelow", _fraction),
+        "rectify": "CutAt0",
+        "reciprocal": _record("ReciprocalOf", _fraction),
+        "from_peak": "FromPeak",
+    }
+)
 _similarity = _choice(
     {
         "log_ratio": _record("LogRatio", _fraction),
@@ -170,6 +186,7 @@ _similarity = _choice(
         "exponential": "Exponential",
         "quadratic": "Quadratic",
         "rectified": "Rectified",
+        "steps": _record("Steps", _list(_step)),
     }
 )
 _pooling = _choice(

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -29,8 +29,10 @@ from verale.certificate import (
     Statement,
     SumStatement,
 )
+from verale.checker.read.similarities import Step
 from verale.errors import UsageError
 from verale.head import (
+    ChainSimilarity,
     Euclidean,
     ExpDistance,
     Exponential,
@@ -43,7 +45,9 @@ from verale.head import (
     Negated,
     Quadratic,
     Rectified,
+    Similarity,
 )
+from verale.head.similarity import SIMILARITIES
 
 __all__ = ["VerifierQuestion", "question_of"]
 
@@ -210,6 +214,16 @@ class _Network:
         return self.constant(torch.zeros(1, self._head.size) if peak is None else peak[None])
 
     @property
+    def similarity(self) -> Similarity:
+        """The head's."""
+        return self._head.similarity
+
+    @property
+    def geometry(self) -> str:
+        """The kind of the head's."""
+        return self._head.geometry.kind
+
+    @property
     def epsilon(self) -> float:
         """The similarity's."""
         return float(getattr(self._head.similarity, "epsilon", 0.0))
@@ -264,6 +278,44 @@ def _exp_distance(network: _Network, m: str) -> str:
     return network.node("Exp", network.node("Neg", root))
 
 
+def _chain(network: _Network, x: str) -> str:
+    """One step after another, as they are where observables lie."""
+    for step in cast(ChainSimilarity, network.similarity).steps_of(network.geometry):
+        x = _step(network, step, x)
+    return x
+
+
+def _step(network: _Network, step: Step, x: str) -> str:
+    def moved(name: str = "number") -> str:
+        return network.node("Add", x, network.constant(float(step.numbers[name])))
+
+    match step.kind:
+        case "scale":
+            return network.node("Mul", x, network.scale)
+        case "add":
+            return moved()
+        case "multiply":
+            return network.node("Mul", x, network.constant(float(step.numbers["number"])))
+        case "negate":
+            return network.node("Neg", x)
+        case "log_ratio":
+            return network.node("Log", network.node("Div", moved("over"), moved("under")))
+        case "exp":
+            return network.node("Exp", x)
+        case "root":
+            return network.node("Sqrt", x)
+        case "square":
+            return network.node("Mul", x, x)
+        case "rectify":
+            return network.node("Relu", x)
+        case "reciprocal":
+            return network.node("Div", network.constant(1.0), moved())
+        case "from_peak":
+            return network.node("Abs", network.node("Sub", x, network.peak))
+        case _:
+            raise UsageError(f"the step {step.kind} of a similarity is not exported")
+
+
 def _quadratic(network: _Network, m: str) -> str:
     away = network.node("Sub", m, network.peak)
     return network.node("Neg", network.node("Mul", away, away))
@@ -277,5 +329,6 @@ _SIMILARITIES: dict[type, Callable[[_Network, str], str]] = {
     LogRatio: _log_ratio,
     ExpDistance: _exp_distance,
     Quadratic: _quadratic,
+    **{kind.part: _chain for kind in SIMILARITIES.values() if issubclass(kind.part, ChainSimilarity)},
 }
 """Each similarity of observables (L, P)."""

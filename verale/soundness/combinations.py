@@ -20,7 +20,7 @@ from verale.head import Box, Head, InnerProduct, MaskedMaxPooling, Maximum, Soft
 from verale.head.fields import Kind
 from verale.head.geometry import GEOMETRIES
 from verale.head.pooling import POOLINGS
-from verale.head.similarity import SIMILARITIES
+from verale.head.similarity import SIMILARITIES, NamedSteps, StepChain
 from verale.paradigms import ORDERS, PARADIGMS
 from verale.search.searches import paradigms_taken
 
@@ -32,7 +32,7 @@ TOLERANCES = (0.0, 0.001, 0.01, 0.1)
 _VARIED = 4
 """With and without a bias, with and without the similarity's own tensor."""
 
-_STEP = 31
+_STEP = 37
 """Draws by number go on by so many combinations, so that a few have most parts; prime to the number of all."""
 
 CYCLE = len(TOLERANCES) * _VARIED
@@ -88,12 +88,25 @@ _FIELDS: dict[str, Callable[[_Chance, int, float], dict[str, Any]]] = {
     "top_mean": lambda chance, count, size: {"k": chance.whole(1, 4)},
 }
 """The fields of the kinds of parts that have some, drawn for so many prototypes and for latents of some size."""
+_ONE: dict[str, Any] = {"kind": "add", "number": 1.0}
+_BELL: list[dict[str, Any]] = [{"kind": kind} for kind in ("from_peak", "square", "negate", "exp")]
+_OF_DISTANCE: list[dict[str, Any]] = [{"kind": "scale"}, {"kind": "reciprocal", "number": 1.0}]
+_OF_COSINE = [{"kind": "negate"}, _ONE, *_OF_DISTANCE]
+_STEPS: dict[str, tuple[list[dict[str, Any]], ...]] = {
+    "euclidean": (_OF_DISTANCE, _BELL),
+    "cosine": (_OF_COSINE, _BELL),
+    "rooted_cosine": (_OF_COSINE, _BELL),
+    "inner_product": (_BELL,),
+    "softmax": ([{"kind": "scale"}, {"kind": "square"}],),
+}
+"""Similarities given by their steps, for each geometry."""
 
 
 def _combinations() -> Iterator[Combination]:
-    """Every choice of parts from which a head can be built."""
+    """Every choice of parts from which a head can be built. Steps stand for the names that chains have."""
     poolings = sorted(POOLINGS, key=("max", "masked_max").__contains__, reverse=True)  # draws are numbered so
-    for kinds in product(GEOMETRIES, SIMILARITIES, poolings, ("linear", "maximum", "soft_tree")):
+    similarities = [name for name, kind in SIMILARITIES.items() if not issubclass(kind.part, NamedSteps)]
+    for kinds in product(GEOMETRIES, similarities, poolings, ("linear", "maximum", "soft_tree")):
         combination = Combination(*kinds)
         try:
             _head(combination, 2, 4, 2, _Chance(torch.Generator().manual_seed(0)), True, True, 1.0)
@@ -150,7 +163,8 @@ def _head(
 
     whole, rand, kind = chance.whole, chance.numbers, combination.geometry
     geometry = drawn(GEOMETRIES, kind)
-    similarity = drawn(SIMILARITIES, combination.similarity)
+    given = combination.similarity == "steps"
+    similarity = StepChain(chance.one_of(*_STEPS[kind])) if given else drawn(SIMILARITIES, combination.similarity)
     pooling = drawn(POOLINGS, combination.pooling)
     weight = rand(classes, count) - 0.7
     weight[torch.arange(count) % classes, torch.arange(count)] += 1.5

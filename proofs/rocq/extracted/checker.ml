@@ -1156,6 +1156,20 @@ type geometry =
 | InnerProduct of fraction option
 | Softmax
 
+type step =
+| Scaled
+| Added of fraction
+| Multiplied of fraction
+| Negation
+| LogRatioOf of fraction * fraction
+| ExpOf
+| RootOf
+| SquareOf
+| ZeroBelow of fraction
+| CutAt0
+| ReciprocalOf of fraction
+| FromPeak
+
 type similarity =
 | LogRatio of fraction
 | ExpDistance of fraction
@@ -1165,6 +1179,7 @@ type similarity =
 | Exponential
 | Quadratic
 | Rectified
+| Steps of step list
 
 type pooling =
 | MaxPool
@@ -2542,7 +2557,7 @@ let settled h a r qQ g x e =
     (goal -> Big_int_Z.big_int -> ends -> ends) -> goal list ->
     Big_int_Z.big_int list -> row -> row **)
 
-let rec settle step goals xs r =
+let rec settle step0 goals xs r =
   match goals with
   | [] -> r
   | g :: goals' ->
@@ -2551,7 +2566,7 @@ let rec settle step goals xs r =
      | x :: xs' ->
        (match r with
         | [] -> r
-        | e :: r' -> (step g x e) :: (settle step goals' xs' r')))
+        | e :: r' -> (step0 g x e) :: (settle step0 goals' xs' r')))
 
 (** val claimed :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> measure list -> claim
@@ -2882,7 +2897,7 @@ let step_of h ft =
     Big_int_Z.big_int -> measure -> Big_int_Z.big_int list -> squared option
     -> Big_int_Z.big_int option **)
 
-let reach h f step facts sign m column = function
+let reach h f step0 facts sign m column = function
 | Some s0 ->
   let (w0, s) = s0 in
   let (w, ws) = w0 in
@@ -2891,7 +2906,7 @@ let reach h f step facts sign m column = function
                 m.square column (Z.mul (Z.mul sign (turn h)) w) ws with
         | Some p ->
           let (num, den) = p in
-          Some (over_down h m num (Z.mul (Z.mul den w) step))
+          Some (over_down h m num (Z.mul (Z.mul den w) step0))
         | None -> None)
   else None
 | None -> None
@@ -2901,25 +2916,26 @@ let reach h f step facts sign m column = function
     Big_int_Z.big_int list -> (int -> Big_int_Z.big_int list) -> (squared
     option * squared option) -> measure -> int -> ends -> ends **)
 
-let narrow h f step facts ks products0 x m k e =
+let narrow h f step0 facts ks products0 x m k e =
   let (a, b) = x in
   (match a with
    | Some _ ->
      let column = app (products0 k) (map (Z.mul m.total) ks) in
-     ((raise (reach h f step facts Big_int_Z.unit_big_int m column a) (fst e)),
+     ((raise (reach h f step0 facts Big_int_Z.unit_big_int m column a)
+        (fst e)),
      (cut
        (option_map Z.opp
-         (reach h f step facts (Big_int_Z.minus_big_int
+         (reach h f step0 facts (Big_int_Z.minus_big_int
            Big_int_Z.unit_big_int) m column b)) (snd e)))
    | None ->
      (match b with
       | Some _ ->
         let column = app (products0 k) (map (Z.mul m.total) ks) in
-        ((raise (reach h f step facts Big_int_Z.unit_big_int m column a)
+        ((raise (reach h f step0 facts Big_int_Z.unit_big_int m column a)
            (fst e)),
         (cut
           (option_map Z.opp
-            (reach h f step facts (Big_int_Z.minus_big_int
+            (reach h f step0 facts (Big_int_Z.minus_big_int
               Big_int_Z.unit_big_int) m column b)) (snd e)))
       | None -> e))
 
@@ -2929,7 +2945,7 @@ let narrow h f step facts ks products0 x m k e =
     (int * (squared option * squared option)) list -> int -> measure list ->
     row -> row **)
 
-let rec refine h f step facts ks products0 hints0 k ms r =
+let rec refine h f step0 facts ks products0 hints0 k ms r =
   match hints0 with
   | [] -> r
   | p :: hints' ->
@@ -2942,12 +2958,12 @@ let rec refine h f step facts ks products0 hints0 k ms r =
         | e :: r' ->
           let k' = add k gap0 in
           app (firstn gap0 r)
-            ((narrow h f step facts ks products0 x m k' e) :: (refine h f
-                                                                step facts ks
-                                                                products0
-                                                                hints'
-                                                                (Stdlib.Int.succ
-                                                                k') ms' r'))))
+            ((narrow h f step0 facts ks products0 x m k' e) :: (refine h f
+                                                                 step0 facts
+                                                                 ks products0
+                                                                 hints'
+                                                                 (Stdlib.Int.succ
+                                                                 k') ms' r'))))
 
 (** val stated_prototypes : certificate -> int list **)
 
@@ -3045,7 +3061,7 @@ let least_off a f b facts ws =
     (int -> int -> measure -> Big_int_Z.big_int -> ends -> ends) -> int list
     -> int -> measure list -> Big_int_Z.big_int list -> row -> row **)
 
-let rec sharpen step wanted k ms xs r =
+let rec sharpen step0 wanted k ms xs r =
   match wanted with
   | [] -> r
   | w :: wanted' ->
@@ -3060,8 +3076,8 @@ let rec sharpen step wanted k ms xs r =
            | e :: r' ->
              ((fun fO fS n -> if n=0 then fO () else fS (n-1))
                 (fun _ -> e)
-                (fun _ -> step w k m x e)
-                w) :: (sharpen step wanted' (Stdlib.Int.succ k) ms' xs' r'))))
+                (fun _ -> step0 w k m x e)
+                w) :: (sharpen step0 wanted' (Stdlib.Int.succ k) ms' xs' r'))))
 
 (** val by_directions :
     head -> Big_int_Z.big_int -> measure list -> Big_int_Z.big_int ->
@@ -3096,7 +3112,7 @@ let by_directions h t0 ms bits packed0 a f js rows' stated facts ws b hints0 r =
           let square_of_target = target_square h a qQ in
           let left_of0 = left_over mu top0 in
           let ends_of0 = ends_from h t0 a least most in
-          let step = fun many k m x e ->
+          let step0 = fun many k m x e ->
             let bs =
               target_products h a (entries bits k (firstn many sums)) cs
             in
@@ -3107,7 +3123,7 @@ let by_directions h t0 ms bits packed0 a f js rows' stated facts ws b hints0 r =
                 (leeway mu most (left_of0 square0 squares0) alpha (length bs)
                   squares0)) e
           in
-          sharpen step hints0.sharpened 0 ms b.middles r
+          sharpen step0 hints0.sharpened 0 ms b.middles r
         | None -> r)
   else r
 
@@ -3703,6 +3719,200 @@ let metric_table h c t0 ms packed0 known own0 a claims hints0 =
     (metric_rows (metric_row h c t0 ms bits packed0 known a goals own0) 0
       c.patches hints0)
 
+(** val positive_number : fraction -> bool **)
+
+let positive_number f =
+  Z.ltb Big_int_Z.zero_big_int f.numerator
+
+(** val at_most : fraction -> fraction -> bool **)
+
+let at_most f g =
+  Z.leb (Z.mul f.numerator g.denominator) (Z.mul g.numerator f.denominator)
+
+type trend =
+| Descends
+| Ascends
+| Unclear
+
+(** val step_trend : fraction -> step -> trend **)
+
+let step_trend s = function
+| Scaled -> if positive_number s then Ascends else Unclear
+| Multiplied a -> if positive_number a then Ascends else Unclear
+| Negation -> Descends
+| LogRatioOf (a, b) ->
+  if (&&) (positive_number b) (at_most b a) then Descends else Unclear
+| ZeroBelow t0 -> if positive_number t0 then Ascends else Unclear
+| ReciprocalOf a -> if positive_number a then Descends else Unclear
+| FromPeak -> Unclear
+| _ -> Ascends
+
+(** val chain_trend : fraction -> step list -> trend **)
+
+let rec chain_trend s = function
+| [] -> Ascends
+| f :: l' ->
+  (match step_trend s f with
+   | Descends ->
+     (match chain_trend s l' with
+      | Descends -> Ascends
+      | Ascends -> Descends
+      | Unclear -> Unclear)
+   | Ascends -> chain_trend s l'
+   | Unclear -> Unclear)
+
+(** val each_end :
+    (Big_int_Z.big_int -> Big_int_Z.big_int) -> ends -> ends **)
+
+let each_end f e =
+  ((option_map f (fst e)), (option_map f (snd e)))
+
+(** val from_0 : Big_int_Z.big_int option -> Big_int_Z.big_int **)
+
+let from_0 = function
+| Some n0 -> Z.max Big_int_Z.zero_big_int n0
+| None -> Big_int_Z.zero_big_int
+
+(** val step_ends :
+    Big_int_Z.big_int -> int -> logarithms -> fraction -> fraction -> step ->
+    Big_int_Z.big_int -> ends -> (Big_int_Z.big_int * ends) option **)
+
+let step_ends b terms0 logs s c f u e =
+  match f with
+  | Scaled ->
+    if positive_number s
+    then Some ((Z.mul u s.denominator), (each_end (Z.mul s.numerator) e))
+    else None
+  | Added a ->
+    Some ((Z.mul u a.denominator),
+      (each_end (fun n0 ->
+        Z.add (Z.mul n0 a.denominator) (Z.mul a.numerator u)) e))
+  | Multiplied a ->
+    if positive_number a
+    then Some ((Z.mul u a.denominator), (each_end (Z.mul a.numerator) e))
+    else None
+  | Negation ->
+    Some (u, ((option_map Z.opp (snd e)), (option_map Z.opp (fst e))))
+  | LogRatioOf (a, b0) ->
+    let value0 = fun n0 ->
+      log_ends b logs
+        (Z.mul (Z.add (Z.mul n0 a.denominator) (Z.mul a.numerator u))
+          b0.denominator)
+        (Z.mul (Z.add (Z.mul n0 b0.denominator) (Z.mul b0.numerator u))
+          a.denominator)
+    in
+    if (&&) (positive_number b0) (at_most b0 a)
+    then (match value0 (from_0 (fst e)) with
+          | Some most ->
+            (match match snd e with
+                   | Some n0 ->
+                     option_map fst (value0 (Z.max Big_int_Z.zero_big_int n0))
+                   | None -> Some Big_int_Z.zero_big_int with
+             | Some least -> Some (b, ((Some least), (Some (snd most))))
+             | None -> None)
+          | None -> None)
+    else None
+  | ExpOf ->
+    (match match snd e with
+           | Some n0 ->
+             option_map snd
+               (exp_ends b terms0 (Z.min Big_int_Z.zero_big_int n0) u)
+           | None -> Some b with
+     | Some most ->
+       (match match fst e with
+              | Some n0 ->
+                option_map fst
+                  (exp_ends b terms0 (Z.min Big_int_Z.zero_big_int n0) u)
+              | None -> Some Big_int_Z.zero_big_int with
+        | Some least -> Some (b, ((Some least), (Some (Z.min b most))))
+        | None -> None)
+     | None -> None)
+  | RootOf ->
+    (match option_map fst (root_ends b (from_0 (fst e)) u) with
+     | Some least ->
+       Some (b, ((Some least),
+         (match snd e with
+          | Some n0 ->
+            option_map snd (root_ends b (Z.max Big_int_Z.zero_big_int n0) u)
+          | None -> None)))
+     | None -> None)
+  | SquareOf ->
+    Some ((Z.mul u u), ((Some (Z.mul (from_0 (fst e)) (from_0 (fst e)))),
+      (option_map (fun n0 ->
+        Z.mul (Z.max Big_int_Z.zero_big_int n0)
+          (Z.max Big_int_Z.zero_big_int n0)) (snd e))))
+  | ZeroBelow t0 ->
+    let kept0 = fun n0 ->
+      if Z.leb (Z.mul t0.numerator u) (Z.mul n0 t0.denominator)
+      then n0
+      else Big_int_Z.zero_big_int
+    in
+    if positive_number t0
+    then Some (u, ((Some
+           (match fst e with
+            | Some n0 -> kept0 n0
+            | None -> Big_int_Z.zero_big_int)), (option_map kept0 (snd e))))
+    else None
+  | CutAt0 ->
+    Some (u, ((Some (from_0 (fst e))),
+      (option_map (Z.max Big_int_Z.zero_big_int) (snd e))))
+  | ReciprocalOf a ->
+    let value0 = fun n0 ->
+      quotient_ends b (Z.mul u a.denominator)
+        (Z.add (Z.mul n0 a.denominator) (Z.mul a.numerator u))
+    in
+    if positive_number a
+    then Some (b, ((Some
+           (match snd e with
+            | Some n0 -> fst (value0 (Z.max Big_int_Z.zero_big_int n0))
+            | None -> Big_int_Z.zero_big_int)), (Some
+           (snd (value0 (from_0 (fst e)))))))
+    else None
+  | FromPeak ->
+    let moved = fun n0 -> Z.sub (Z.mul n0 c.denominator) (Z.mul c.numerator u)
+    in
+    let away = fun low0 high0 -> Z.max (from_0 low0) (from_0 high0) in
+    Some ((Z.mul u c.denominator), ((Some
+    (away (option_map moved (fst e))
+      (option_map (fun n0 -> Z.opp (moved n0)) (snd e)))),
+    (match fst e with
+     | Some x ->
+       (match snd e with
+        | Some y -> Some (Z.max (moved y) (Z.opp (moved x)))
+        | None -> None)
+     | None -> None)))
+
+(** val chain_range :
+    Big_int_Z.big_int -> int -> logarithms -> fraction -> fraction -> step
+    list -> Big_int_Z.big_int -> ends -> (Big_int_Z.big_int * ends) option **)
+
+let rec chain_range b terms0 logs s c l u e =
+  match l with
+  | [] -> Some (u, e)
+  | f :: l' ->
+    (match step_ends b terms0 logs s c f u e with
+     | Some p -> let (u', e') = p in chain_range b terms0 logs s c l' u' e'
+     | None -> None)
+
+(** val chain_ends :
+    Big_int_Z.big_int -> int -> logarithms -> fraction -> fraction -> step
+    list -> Big_int_Z.big_int -> ends ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let chain_ends b terms0 logs s c l u e =
+  match chain_range b terms0 logs s c l u e with
+  | Some p ->
+    let (u', e0) = p in
+    let (o, o0) = e0 in
+    (match o with
+     | Some a ->
+       (match o0 with
+        | Some b0 ->
+          Some ((fst (quotient_ends b a u')), (snd (quotient_ends b b0 u')))
+        | None -> None)
+     | None -> None)
+  | None -> None
+
 (** val positive_fraction : fraction -> bool **)
 
 let positive_fraction f =
@@ -3771,6 +3981,11 @@ let direction_of h o =
     then if euclidean h then Falls else Rises
     else Neither
   | Quadratic -> Neither
+  | Steps l ->
+    (match chain_trend (fst o) l with
+     | Descends -> Falls
+     | Ascends -> Rises
+     | Unclear -> Neither)
   | _ -> Rises
 
 (** val never_negative : head -> bool **)
@@ -3780,6 +3995,7 @@ let never_negative h =
   | Identity -> false
   | Negated -> false
   | Quadratic -> false
+  | Steps _ -> false
   | _ -> true
 
 (** val exp_at :
@@ -3831,7 +4047,9 @@ let value_at h t0 b terms0 logs o a =
      then exp_at b terms0 (Z.opp (Z.mul ns a)) (Z.mul ds t0)
      else exp_at b terms0 (Z.opp (Z.mul ns (Z.sub t0 a))) (Z.mul ds t0)
    | Quadratic -> None
-   | Rectified -> Some (quotient_ends b (Z.max Big_int_Z.zero_big_int a) t0))
+   | Rectified -> Some (quotient_ends b (Z.max Big_int_Z.zero_big_int a) t0)
+   | Steps l ->
+     chain_ends b terms0 logs (fst o) (snd o) l t0 ((Some a), (Some a)))
 
 (** val both :
     Big_int_Z.big_int option -> Big_int_Z.big_int option ->
@@ -3930,19 +4148,22 @@ let range_ends h t0 b terms0 logs o e =
     own -> ends -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
 let similar_ends h t0 b terms0 logs o e =
-  let (o0, o1) = sane_ends h e in
-  (match o0 with
-   | Some a ->
-     (match o1 with
-      | Some b0 ->
-        if (&&) (Z.eqb a b0)
-             (match h.head_similarity with
-              | Quadratic -> false
-              | _ -> true)
-        then value_at h t0 b terms0 logs o a
-        else range_ends h t0 b terms0 logs o ((Some a), (Some b0))
-      | None -> range_ends h t0 b terms0 logs o ((Some a), None))
-   | None -> range_ends h t0 b terms0 logs o (None, o1))
+  match h.head_similarity with
+  | Steps l -> chain_ends b terms0 logs (fst o) (snd o) l t0 (sane_ends h e)
+  | _ ->
+    let (o0, o1) = sane_ends h e in
+    (match o0 with
+     | Some a ->
+       (match o1 with
+        | Some b0 ->
+          if (&&) (Z.eqb a b0)
+               (match h.head_similarity with
+                | Quadratic -> false
+                | _ -> true)
+          then value_at h t0 b terms0 logs o a
+          else range_ends h t0 b terms0 logs o ((Some a), (Some b0))
+        | None -> range_ends h t0 b terms0 logs o ((Some a), None))
+     | None -> range_ends h t0 b terms0 logs o (None, o1))
 
 type few = (int * entry) list
 
@@ -5118,7 +5339,7 @@ let joint_least h c ms winner loser x =
            | Some least ->
              let (rn, rd) = radius_of h in
              let s = unit_of h in
-             let step = Z.mul (turn h) (slope h) in
+             let step0 = Z.mul (turn h) (slope h) in
              let form =
                Z.sub
                  (Z.mul (Z.add least (constant_left h ms ss)) (Z.mul rd rd))
@@ -5134,11 +5355,11 @@ let joint_least h c ms winner loser x =
                        u))) (Z.mul (zsum (map snd made)) u)
              in
              Some
-             ((Z.add (Z.mul form u) (Z.mul rest (Z.mul step (Z.mul rd rd)))),
+             ((Z.add (Z.mul form u) (Z.mul rest (Z.mul step0 (Z.mul rd rd)))),
              (Z.mul
                (Z.mul
-                 (Z.mul (Z.mul (Z.mul step (Z.mul rd rd)) u) (root_unit h)) v)
-               h.scale_unit))
+                 (Z.mul (Z.mul (Z.mul step0 (Z.mul rd rd)) u) (root_unit h))
+                 v) h.scale_unit))
            | None -> None)
         | None -> None)
   else None
@@ -6596,6 +6817,16 @@ let refutation_proved h s c i =
         | None -> false)
      | None -> false)
 
+(** val has_peak : head -> bool **)
+
+let has_peak h =
+  match h.head_similarity with
+  | Quadratic -> true
+  | Steps l -> existsb (fun f -> match f with
+                                 | FromPeak -> true
+                                 | _ -> false) l
+  | _ -> false
+
 (** val are_linked : head -> bool **)
 
 let are_linked h =
@@ -6604,9 +6835,7 @@ let are_linked h =
     (match h.head_geometry with
      | InnerProduct _ -> false
      | Softmax -> false
-     | _ -> (match h.head_similarity with
-             | Quadratic -> false
-             | _ -> true))
+     | _ -> negb (has_peak h))
   | _ -> false
 
 (** val states : int -> int -> statement -> bool **)

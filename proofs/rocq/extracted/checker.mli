@@ -262,6 +262,20 @@ type geometry =
 | InnerProduct of fraction option
 | Softmax
 
+type step =
+| Scaled
+| Added of fraction
+| Multiplied of fraction
+| Negation
+| LogRatioOf of fraction * fraction
+| ExpOf
+| RootOf
+| SquareOf
+| ZeroBelow of fraction
+| CutAt0
+| ReciprocalOf of fraction
+| FromPeak
+
 type similarity =
 | LogRatio of fraction
 | ExpDistance of fraction
@@ -271,6 +285,7 @@ type similarity =
 | Exponential
 | Quadratic
 | Rectified
+| Steps of step list
 
 type pooling =
 | MaxPool
@@ -1032,6 +1047,36 @@ val metric_table :
   head -> certificate -> Big_int_Z.big_int -> measure list ->
   (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int list
   list -> row -> Big_int_Z.big_int -> claim list -> patch_hints list -> table
+  option
+
+val positive_number : fraction -> bool
+
+val at_most : fraction -> fraction -> bool
+
+type trend =
+| Descends
+| Ascends
+| Unclear
+
+val step_trend : fraction -> step -> trend
+
+val chain_trend : fraction -> step list -> trend
+
+val each_end : (Big_int_Z.big_int -> Big_int_Z.big_int) -> ends -> ends
+
+val from_0 : Big_int_Z.big_int option -> Big_int_Z.big_int
+
+val step_ends :
+  Big_int_Z.big_int -> int -> logarithms -> fraction -> fraction -> step ->
+  Big_int_Z.big_int -> ends -> (Big_int_Z.big_int * ends) option
+
+val chain_range :
+  Big_int_Z.big_int -> int -> logarithms -> fraction -> fraction -> step list
+  -> Big_int_Z.big_int -> ends -> (Big_int_Z.big_int * ends) option
+
+val chain_ends :
+  Big_int_Z.big_int -> int -> logarithms -> fraction -> fraction -> step list
+  -> Big_int_Z.big_int -> ends -> (Big_int_Z.big_int * Big_int_Z.big_int)
   option
 
 val positive_fraction : fraction -> bool
@@ -1920,6 +1965,8 @@ val image_box : head -> settings -> table -> box option
 val instance_proved : head -> settings -> certificate -> image -> bool
 
 val refutation_proved : head -> settings -> certificate -> image -> bool
+
+val has_peak : head -> bool
 
 val are_linked : head -> bool
 

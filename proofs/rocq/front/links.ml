@@ -6,6 +6,26 @@
 
 let none = { Checker.reached = []; linked = [] }
 
+(* Where a step has a value, and where a chain of steps has one. *)
+let before scale step value =
+  let number (f : Checker.fraction) = Floats.of_ratio 0 f.numerator f.denominator in
+  match step with
+  | Checker.Scaled -> value /. scale
+  | Added a -> value -. number a
+  | Multiplied a -> value /. number a
+  | Negation -> -.value
+  | LogRatioOf (over, under) ->
+      let power = exp value in
+      if value > 0. then (number over -. (power *. number under)) /. (power -. 1.) else infinity
+  | ExpOf -> if value > 0. then log value else neg_infinity
+  | RootOf -> value *. value
+  | SquareOf -> sqrt value
+  | ZeroBelow _ -> value
+  | CutAt0 -> if value >= 0. then value else nan
+  | ReciprocalOf a -> if value > 0. then (1. /. value) -. number a else infinity
+  | FromPeak -> nan
+let before_all scale steps value = List.fold_right (before scale) steps value
+
 (* Where the similarity has a value. *)
 let inverse (h : Checker.head) scale value =
   match h.head_similarity with
@@ -18,6 +38,7 @@ let inverse (h : Checker.head) scale value =
       if value > 0. && value < 1. then (root *. root) -. Floats.of_ratio 0 e.numerator e.denominator else nan
   | Negated -> -.value /. scale
   | Exponential -> if value > 0. then -.log value /. scale else infinity
+  | Steps steps -> before_all scale steps value
   | _ -> nan
 
 type side = Above | Below
@@ -158,6 +179,7 @@ let inverse_cosine (h : Checker.head) scale value =
   | Checker.Identity -> value
   | Rectified -> if value >= 0. then value else nan
   | Exponential -> if value > 0. then 1. +. (log value /. scale) else nan
+  | Steps steps -> before_all scale steps value
   | _ -> nan
 
 (* Directions whose product is as near to 1 as this are one for floats: then the weight is 1. *)

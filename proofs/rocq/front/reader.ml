@@ -206,6 +206,24 @@ let geometry input =
   | "softmax" -> Checker.Softmax
   | other -> wrong "a geometry" other
 
+let step input =
+  match word input with
+  | "scale" -> Checker.Scaled
+  | "add" -> Checker.Added (fraction input)
+  | "multiply" -> Checker.Multiplied (fraction input)
+  | "negate" -> Checker.Negation
+  | "log_ratio" ->
+      let over = fraction input in
+      Checker.LogRatioOf (over, fraction input)
+  | "exp" -> Checker.ExpOf
+  | "root" -> Checker.RootOf
+  | "square" -> Checker.SquareOf
+  | "threshold" -> Checker.ZeroBelow (fraction input)
+  | "rectify" -> Checker.CutAt0
+  | "reciprocal" -> Checker.ReciprocalOf (fraction input)
+  | "from_peak" -> Checker.FromPeak
+  | other -> wrong "a step" other
+
 let similarity input =
   match word input with
   | "log_ratio" -> Checker.LogRatio (fraction input)
@@ -216,6 +234,7 @@ let similarity input =
   | "exponential" -> Checker.Exponential
   | "quadratic" -> Checker.Quadratic
   | "rectified" -> Checker.Rectified
+  | "steps" -> Checker.Steps (any_list step input)
   | other -> wrong "a similarity" other
 
 let pooling count input =

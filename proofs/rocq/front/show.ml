@@ -24,6 +24,20 @@ let geometry : Checker.geometry -> string = function
   | InnerProduct radius -> tagged "inner_product" [ option fraction radius ]
   | Softmax -> tagged "softmax" []
 
+let step : Checker.step -> string = function
+  | Scaled -> tagged "scale" []
+  | Added number -> tagged "add" [ fraction number ]
+  | Multiplied number -> tagged "multiply" [ fraction number ]
+  | Negation -> tagged "negate" []
+  | LogRatioOf (over, under) -> tagged "log_ratio" [ fraction over; fraction under ]
+  | ExpOf -> tagged "exp" []
+  | RootOf -> tagged "root" []
+  | SquareOf -> tagged "square" []
+  | ZeroBelow number -> tagged "threshold" [ fraction number ]
+  | CutAt0 -> tagged "rectify" []
+  | ReciprocalOf number -> tagged "reciprocal" [ fraction number ]
+  | FromPeak -> tagged "from_peak" []
+
 let similarity : Checker.similarity -> string = function
   | LogRatio epsilon -> tagged "log_ratio" [ fraction epsilon ]
   | ExpDistance epsilon -> tagged "exp_distance" [ fraction epsilon ]
@@ -33,6 +47,7 @@ let similarity : Checker.similarity -> string = function
   | Exponential -> tagged "exponential" []
   | Quadratic -> tagged "quadratic" []
   | Rectified -> tagged "rectified" []
+  | Steps steps -> tagged "steps" (List.map step steps)
 
 let pooling : Checker.pooling -> string = function
   | MaxPool -> tagged "max" []

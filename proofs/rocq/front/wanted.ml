@@ -27,6 +27,9 @@ let direction (h : Checker.head) scale_is_positive =
   | Negated -> if scale_is_positive then Falls else Neither
   | Exponential -> if not scale_is_positive then Neither else if distances then Falls else Rises
   | Quadratic -> Neither
+  | Steps steps -> (
+      let scale = { Checker.numerator = (if scale_is_positive then Z.one else Z.zero); denominator = Z.one } in
+      match Checker.chain_trend scale steps with Descends -> Falls | Ascends -> Rises | Unclear -> Neither)
 
 (* Whether some margin depends on the lower and on the upper end of each activation: of a linear readout it does on the
    lower end where the predicted class has a greater weight than a rival. *)

@@ -4,7 +4,7 @@
     one up by its index takes time that grows with the index. *)
 
 From Coq Require Import Reals ZArith List Bool Lia Lra.
-From Verale Require Import Semantics Grid Monotone Sums.
+From Verale Require Import Semantics Grid Monotone Sums Chain.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -97,6 +97,7 @@ Definition similar (h : head) (o : own) (m : R) : R :=
       end
   | Quadratic => - ((m - real (snd o)) * (m - real (snd o)))
   | Rectified => Rmax 0 m
+  | Steps l => chain_value s (real (snd o)) l m
   end.
 
 Lemma sim_similar : forall h j m, sim h j m = similar h (own_at h j) m.
@@ -128,6 +129,7 @@ Definition direction_of (h : head) (o : own) : direction :=
   | Negated => if positive_fraction (fst o) then Falls else Neither
   | Exponential => if positive_fraction (fst o) then if euclidean h then Falls else Rises else Neither
   | Quadratic => Neither
+  | Steps l => match chain_trend (fst o) l with Descends => Falls | Ascends => Rises | Unclear => Neither end
   end.
 
 Lemma log_ratio_conditions : forall h o e, head_similarity h = LogRatio e -> direction_of h o = Falls ->
@@ -142,7 +144,7 @@ Qed.
 Theorem similar_falls : forall h o m m', direction_of h o = Falls -> sane h m -> m <= m' ->
   similar h o m' <= similar h o m.
 Proof.
-  intros h o m m' D C H. destruct (head_similarity h) as [e|e|t| | | | |] eqn:S.
+  intros h o m m' D C H. destruct (head_similarity h) as [e|e|t| | | | | |l] eqn:S.
   - destruct (log_ratio_conditions h o e S D) as (G & Ps & Pe). specialize (C G).
     unfold similar. rewrite S. apply log_ratio_falls_from_0; assumption.
   - unfold similar. rewrite S. apply exp_distance_falls. exact H.
@@ -157,6 +159,8 @@ Proof.
     apply exponential_falls; lra.
   - unfold direction_of in D. rewrite S in D. discriminate.
   - unfold direction_of in D. rewrite S in D. discriminate.
+  - unfold direction_of in D. unfold similar. rewrite S in *. assert (M := chain_turns (fst o) (real (snd o)) l).
+    destruct (chain_trend (fst o) l); try discriminate. exact (M m m' H).
 Qed.
 
 Lemma exponential_of_rising : forall h o m, head_similarity h = Exponential -> direction_of h o = Rises ->
@@ -169,7 +173,7 @@ Qed.
 
 Theorem similar_rises : forall h o m m', direction_of h o = Rises -> m <= m' -> similar h o m <= similar h o m'.
 Proof.
-  intros h o m m' D H. destruct (head_similarity h) as [e|e|t| | | | |] eqn:S.
+  intros h o m m' D H. destruct (head_similarity h) as [e|e|t| | | | | |l] eqn:S.
   - unfold direction_of in D. rewrite S in D. destruct (_ && _); discriminate.
   - unfold direction_of in D. rewrite S in D. destruct (_ && _); discriminate.
   - unfold direction_of in D. unfold similar. rewrite S in *. destruct (positive_fraction t) eqn:P; [|discriminate].
@@ -180,6 +184,8 @@ Proof.
     apply exponential_rises; lra.
   - unfold direction_of in D. rewrite S in D. discriminate.
   - unfold similar. rewrite S. apply rectified_rises. exact H.
+  - unfold direction_of in D. unfold similar. rewrite S in *. assert (M := chain_turns (fst o) (real (snd o)) l).
+    destruct (chain_trend (fst o) l); try discriminate. exact (M m m' H).
 Qed.
 
 (** * The least value *)
@@ -192,13 +198,13 @@ Qed.
 
 (** Whether 0 is a lower bound, of a similarity that falls or rises: for those with a limit it is the limit. *)
 Definition never_negative (h : head) : bool :=
-  match head_similarity h with Identity | Negated | Quadratic => false | _ => true end.
+  match head_similarity h with Identity | Negated | Quadratic | Steps _ => false | _ => true end.
 
 Theorem similar_nonneg : forall h o m, never_negative h = true -> direction_of h o <> Neither -> sane h m ->
   0 <= similar h o m.
 Proof.
   intros h o m N D C. unfold never_negative in N.
-  destruct (head_similarity h) as [e|e|t| | | | |] eqn:S; try discriminate.
+  destruct (head_similarity h) as [e|e|t| | | | | |] eqn:S; try discriminate.
   - assert (F : direction_of h o = Falls).
     { unfold direction_of in *. rewrite S in *. destruct (_ && _); [reflexivity|contradiction]. }
     destruct (log_ratio_conditions h o e S F) as (G & Ps & Pe). specialize (C G). unfold similar. rewrite S.

@@ -166,6 +166,31 @@ Proof. vm_compute. reflexivity. Qed.
 Example log_ratio_at_prototype : forall h j, head_similarity h = LogRatio (Fraction 1 4) -> sim h j 0 = ln 4.
 Proof. intros h j S. unfold sim. rewrite S. f_equal. cbv [real q numerator denominator]. field. Qed.
 
+(** * Chains of steps *)
+
+(** The kinds of similarities are names of chains, where observables are. *)
+Theorem names_of_chains : forall s c e m,
+  (0 <= s * m -> chain_value s c [Scaled; LogRatioOf (Fraction 1 1) e] m = ln ((s * m + 1) / (s * m + real e))) /\
+  chain_value s c [Scaled; Negation] m = - (s * m) /\
+  chain_value s c [Added e; RootOf; Negation; ExpOf] m = exp (- sqrt (m + real e)) /\
+  (0 <= s * m -> chain_value s c [Scaled; Negation; ExpOf] m = exp (- (s * m))) /\
+  (0 <= s * (1 - m) ->
+    chain_value s c [Negation; Added (Fraction 1 1); Scaled; Negation; ExpOf] m = exp (- (s * (1 - m)))) /\
+  chain_value s c [FromPeak; SquareOf; Negation] m = - ((m - c) * (m - c)) /\
+  chain_value s c [CutAt0] m = Rmax 0 m /\
+  chain_value s c [ZeroBelow e] m = (if Rle_dec (real e) m then m else 0) /\
+  chain_value s c [] m = m.
+Proof.
+  intros s c e m. assert (One : real (Fraction 1 1) = 1) by (unfold real, q; cbn; lra). cbn [chain_value step_value].
+  assert (R := sqrt_pos (m + real e)). assert (A := Rabs_pos (m - c)). rewrite One.
+  split; [|split; [|split; [|split; [|split; [|split; [|split; [|split]]]]]]]; try reflexivity.
+  - intros H. rewrite Rmax_right by exact H. reflexivity.
+  - rewrite Rmin_right by lra. reflexivity.
+  - intros H. rewrite Rmin_right by lra. reflexivity.
+  - intros H. rewrite Rmin_right by lra. do 3 f_equal. ring.
+  - rewrite Rmax_right by exact A. rewrite <- Rabs_mult, Rabs_right; [reflexivity|]. apply Rle_ge, Rle_0_sqr.
+Qed.
+
 (** * Other poolings and readouts *)
 
 (** Of a mask's row the last column stands for all further patches. *)

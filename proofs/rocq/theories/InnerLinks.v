@@ -223,7 +223,7 @@ Proof.
   assert (sized : forall i, norm h (coord h i) = / S * size h i).
   { intros i. rewrite norm_coord. fold S. f_equal. unfold size. assert (K := linked). unfold are_linked, euclidean in *.
     destruct (head_geometry h); try discriminate; try reflexivity;
-      destruct (head_pooling h), (head_similarity h); discriminate. }
+      destruct (head_pooling h); discriminate. }
   assert (Q : IZR (zdot (points h j) (points h k)) = inner D (P j) (P k))
     by (apply zdot_real; rewrite L by exact Hj; apply Nat.le_refl).
   rewrite !sized, Q. assert (E : dot h (coord h j) (coord h k) = / S * / S * inner D (P j) (P k)).

@@ -274,7 +274,7 @@ Theorem max_minus_mean_distance_ends_ok : forall h T B terms logs o c m x, (0 < 
   encloses B x (rmax (length c) (fun l => similar h o (m l)) - similar h o (rsum (length c) m / INR (length c))).
 Proof.
   intros h T B terms logs o c m [a b] HT HB Hlogs Hc C K H. unfold max_minus_mean_distance_ends in H.
-  destruct (head_similarity h) as [e| | | | | | |] eqn:S; try discriminate.
+  destruct (head_similarity h) as [e| | | | | | | |] eqn:S; try discriminate.
   destruct (direction_of h o) eqn:F; try discriminate. apply both_some in H as [Hl Hm].
   destruct (log_ratio_conditions h o e S F) as (G & _ & _).
   assert (K' : along (distant T) (map distance_of c) m).

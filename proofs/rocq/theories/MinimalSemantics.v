@@ -153,12 +153,17 @@ Definition said (j : nat) (a : R) : Prop :=
   (forall except lo hi, In (AboutOthers except lo hi) (statements c) -> ~ In j except -> between u lo hi a).
 
 (** "What activations say of each other" is defined for "the pooling max, of distances and cosines, with any similarity
-    but quadratic". *)
+    without a peak": not quadratic, nor steps with from_peak. *)
+Definition has_peak : bool :=
+  match head_similarity h with
+  | Quadratic => true
+  | Steps l => existsb (fun f => match f with FromPeak => true | _ => false end) l
+  | _ => false
+  end.
 Definition are_linked : bool :=
-  match head_pooling h, head_geometry h, head_similarity h with
-  | _, _, Quadratic => false
-  | MaxPool, (Euclidean | Cosine _ | RootedCosine _), _ => true
-  | _, _, _ => false
+  match head_pooling h, head_geometry h with
+  | MaxPool, (Euclidean | Cosine _ | RootedCosine _) => negb has_peak
+  | _, _ => false
   end.
 
 (** "x_j and x_k fit each other: euclidean, their roots differ by at most |p_j - p_k|; cosines, their angles differ by at

@@ -44,8 +44,24 @@ Inductive geometry :=
   | InnerProduct (radius : option fraction)
   | Softmax.
 
+(** "The kinds of steps: scale; add, multiply {number: X}; negate; log_ratio {over: X, under: X}; exp; root; square;
+    threshold {number: X}; rectify; reciprocal {number: X}; from_peak" *)
+Inductive step :=
+  | Scaled
+  | Added (number : fraction)
+  | Multiplied (number : fraction)
+  | Negation
+  | LogRatioOf (over under : fraction)
+  | ExpOf
+  | RootOf
+  | SquareOf
+  | ZeroBelow (number : fraction)
+  | CutAt0
+  | ReciprocalOf (number : fraction)
+  | FromPeak.
+
 (** "similarity: log_ratio, exp_distance {epsilon: X}; threshold {threshold: X}; identity, negated, exponential,
-    quadratic, rectified" *)
+    quadratic, rectified; steps {steps: [...]}" *)
 Inductive similarity :=
   | LogRatio (epsilon : fraction)
   | ExpDistance (epsilon : fraction)
@@ -54,7 +70,8 @@ Inductive similarity :=
   | Negated
   | Exponential
   | Quadratic
-  | Rectified.
+  | Rectified
+  | Steps (steps : list step).
 
 (** "pooling: max; masked_max; banks {class_token: G}; top_mean {k: T}; max_minus_mean; max_minus_mean_distance". Of
     masked_max the reader gives the mask, P rows of K numbers, and of banks that with the two columns. *)
@@ -132,9 +149,34 @@ Definition observable (v : nat -> R) (j : nat) : R :=
   | Softmax => exp (v j) / rsum (depth h) (fun i => exp (v i))
   end.
 
+(** "Of a number x, with s = scale[j] and peak = peak[j]: scale: s x. add: x + number. multiply: number x. negate: -x.
+    log_ratio: ln((x + over) / (x + under)). exp: exp(x). root: x^(1/2). square: x^2. threshold: x where x >= number,
+    else 0. rectify: max(0, x). reciprocal: 1 / (x + number). from_peak: |x - peak|. Of an x below 0, log_ratio, root,
+    square and reciprocal are what they are of 0, and so is exp of an x above 0." The root of a number below 0 is 0. *)
+Definition step_value (s c : R) (f : step) (x : R) : R :=
+  match f with
+  | Scaled => s * x
+  | Added a => x + real a
+  | Multiplied a => real a * x
+  | Negation => - x
+  | LogRatioOf a b => ln ((Rmax 0 x + real a) / (Rmax 0 x + real b))
+  | ExpOf => exp (Rmin 0 x)
+  | RootOf => sqrt x
+  | SquareOf => Rmax 0 x * Rmax 0 x
+  | ZeroBelow t => if Rle_dec (real t) x then x else 0
+  | CutAt0 => Rmax 0 x
+  | ReciprocalOf a => / (Rmax 0 x + real a)
+  | FromPeak => Rabs (x - c)
+  end.
+
+(** "One step after another" *)
+Fixpoint chain_value (s c : R) (l : list step) (x : R) : R :=
+  match l with nil => x | f :: l' => chain_value s c l' (step_value s c f x) end.
+
 (** "similarity g_lj, with s = scale[j] and peak = peak[j]. identity: m. log_ratio: ln((s m + 1) / (s m + epsilon)).
     negated: -s m. exp_distance: exp(-(m + epsilon)^(1/2)). exponential: exp(-s m) (euclidean), exp(-s (1 - m))
-    (cosines). quadratic: -(m - peak)^2. rectified: max(0, m). threshold: m where m >= threshold, else 0." *)
+    (cosines). quadratic: -(m - peak)^2. rectified: max(0, m). threshold: m where m >= threshold, else 0. steps: one
+    after another, the first of m." *)
 Definition sim (j : nat) (m : R) : R :=
   match head_similarity h with
   | LogRatio e => ln ((scale j * m + 1) / (scale j * m + real e))
@@ -149,6 +191,7 @@ Definition sim (j : nat) (m : R) : R :=
       end
   | Quadratic => - ((m - peak j) * (m - peak j))
   | Rectified => Rmax 0 m
+  | Steps l => chain_value (scale j) (peak j) l m
   end.
 
 (** "masked_max: the greatest g_lj over the patches l that prototype j looks at, those with mask[j, min(l, K - 1)] = 1:

@@ -5,7 +5,7 @@
     Nothing is assumed of the head: what a formula needs is decided here; where it is missing the answer is [None]. *)
 
 From Coq Require Import Reals ZArith List Bool Lia Lra Psatz.
-From Verale Require Import Semantics Grid Root Log Exponential Monotone Boxes Direction.
+From Verale Require Import Semantics Grid Root Log Exponential Monotone Boxes Chain Direction.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -53,6 +53,7 @@ Definition value_at (o : own) (a : Z) : option (Z * Z) :=
    | Exponential => if euclidean h then exp_at (- (ns * a)) (ds * T) else exp_at (- (ns * (T - a))) (ds * T)
    | Quadratic => None
    | Rectified => Some (quotient_ends B (Z.max 0 a) T)
+   | Steps l => chain_ends B terms logs (fst o) (snd o) l T (Some a, Some a)
    end)%Z.
 
 Hypothesis HT : (0 < T)%Z.
@@ -141,7 +142,7 @@ Qed.
 
 Theorem value_at_ok : forall o a x, value_at o a = Some x -> encloses B x (similar h o (IZR a / IZR T)).
 Proof.
-  intros o a x H. destruct (head_similarity h) as [e|e|t| | | | |] eqn:S.
+  intros o a x H. destruct (head_similarity h) as [e|e|t| | | | | |l] eqn:S.
   - exact (log_ratio_at o e a x S H).
   - exact (exp_distance_at o e a x S H).
   - exact (threshold_at o t a x S H).
@@ -150,6 +151,9 @@ Proof.
   - exact (exponential_at o a x S H).
   - unfold value_at in H. rewrite S in H. discriminate.
   - exact (rectified_at o a x S H).
+  - unfold value_at in H. unfold similar. rewrite S in *.
+    apply (chain_ends_ok B terms logs HB Hlogs _ _ l T (Some a, Some a)); [exact HT| |exact H].
+    split; cbn; right; field; lra.
 Qed.
 
 (** * The similarity of a range *)
@@ -195,14 +199,15 @@ Definition range_ends (o : own) (e : ends) : option (Z * Z) :=
   | Neither => match head_similarity h with Quadratic => quadratic_ends o e | _ => None end
   end.
 
-(** Equal ends need one value. *)
+(** A chain takes both ends along. Of others equal ends need one value. *)
 Definition similar_ends (o : own) (e : ends) : option (Z * Z) :=
+  match head_similarity h with Steps l => chain_ends B terms logs (fst o) (snd o) l T (sane_ends e) | _ =>
   match sane_ends e with
   | (Some a, Some b) =>
       if andb (Z.eqb a b) (match head_similarity h with Quadratic => false | _ => true end) then value_at o a
       else range_ends o (Some a, Some b)
   | e' => range_ends o e'
-  end.
+  end end.
 
 Definition sim_ends (j : nat) (e : ends) : option (Z * Z) := similar_ends (own_at h j) e.
 
@@ -312,9 +317,17 @@ Theorem similar_ends_ok : forall o e m x, within T e m -> sane h m -> similar_en
   encloses B x (similar h o m).
 Proof.
   intros o e m x W C H. destruct (sane_ends_ok e m C W) as (W' & Cl & Ch). unfold similar_ends in H.
-  destruct (sane_ends e) as [[a|] [b|]]; try exact (range_ends_ok o _ m x W' C Cl Ch H).
-  destruct (_ && _) eqn:E; [|exact (range_ends_ok o _ m x W' C Cl Ch H)].
-  apply andb_prop in E as [E _]. apply Z.eqb_eq in E as <-. rewrite (equal_ends a m W'). exact (value_at_ok o a x H).
+  assert (others : match sane_ends e with
+    | (Some a, Some b) =>
+        if andb (Z.eqb a b) (match head_similarity h with Quadratic => false | _ => true end) then value_at o a
+        else range_ends o (Some a, Some b)
+    | e' => range_ends o e'
+    end = Some x -> encloses B x (similar h o m)).
+  { clear H. intros H. destruct (sane_ends e) as [[a|] [b|]]; try exact (range_ends_ok o _ m x W' C Cl Ch H).
+    destruct (_ && _) eqn:E; [|exact (range_ends_ok o _ m x W' C Cl Ch H)].
+    apply andb_prop in E as [E _]. apply Z.eqb_eq in E as <-. rewrite (equal_ends a m W'). exact (value_at_ok o a x H). }
+  destruct (head_similarity h) as [| | | | | | | |l] eqn:S; try exact (others H).
+  unfold similar. rewrite S. exact (chain_ends_ok B terms logs HB Hlogs _ _ l T _ m x HT W' H).
 Qed.
 
 Theorem sim_ends_ok : forall j e m a b, within T e m -> (head_geometry h = Euclidean -> 0 <= m) ->

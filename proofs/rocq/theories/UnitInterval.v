@@ -75,7 +75,7 @@ Theorem activation_in_unit : forall h n z j, activations_in_unit h = true -> 0 <
 Proof.
   intros h n z j H. unfold activations_in_unit in H. unfold activation, activation_of.
   destruct (head_pooling h); try discriminate. apply rmax_between. intros l.
-  destruct (head_similarity h) as [| e | | | | | |] eqn:E; try discriminate.
+  destruct (head_similarity h) as [| e | | | | | | |] eqn:E; try discriminate.
   - unfold sim. rewrite E. apply exp_nonpositive_in_unit.
     assert (P := sqrt_pos (observable h (z l) j + real e)). lra.
   - apply andb_prop in H as [N S]. apply exponential_in_unit; assumption.

@@ -56,11 +56,11 @@ def test_a_kind_that_is_read_and_not_explained_is_refused_with_its_field():
 @pytest.mark.parametrize("kinds", [GEOMETRIES, SIMILARITIES, POOLINGS, READOUTS])
 def test_every_kind_is_that_of_the_part_it_reads(kinds):
     known = {"epsilon": Fraction(1, 16), "threshold": Fraction(1, 16), "radius": None, "class_token": 1, "k": 1}
-    known |= {"absent": (-1,), "present": (-2,)}
+    known |= {"absent": (-1,), "present": (-2,), "steps": ()}
     mask = torch.tensor([[1.0, 0.0]])
     for name, kind in kinds.items():
         spelled = [field for field in kind.part.__dataclass_fields__ if field not in (*kind.implied, *kind.tensors)]
-        numbers = {field: known[field] for field in spelled}
+        numbers = {field: known.get(field, Fraction(1, 16)) for field in spelled}
         part = read_part("part", Stored(name, numbers), kinds, {"mask": mask})
         assert part.kind == name and type(part) is kind.part
         written = write_part(part, kinds)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 
 import flint
@@ -12,6 +11,7 @@ from support.exact import PRECISION
 from support.similarities import CASES, NAMES, ROWS, Row, head_of, similarity
 
 from verale.checker.read.head_file import HeadPart
+from verale.checker.read.similarities import SIMILARITIES as KINDS
 from verale.errors import HeadError
 from verale.head import Box, Geometry, Head
 from verale.head.evaluation import similarity as reference
@@ -38,7 +38,8 @@ def test_the_reference_is_the_formula(row: Row, geometry: Geometry):
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.json["kind"])
 def test_the_json_is_the_table_s(row: Row):
     assert write_part(row.similarity, SIMILARITIES) == row.json
-    numbers = {name: Fraction(float.fromhex(value)) for name, value in row.json.items() if name != "kind"}
+    fields = {name: value for name, value in row.json.items() if name != "kind"}
+    numbers = {name: read(fields[name], name) for name, read in KINDS[row.json["kind"]].readers.items()}
     assert read_part("similarity", HeadPart(row.json["kind"], numbers), SIMILARITIES) == row.similarity
     assert f"`{row.json['kind']}`" in V1
 
@@ -81,7 +82,7 @@ def test_an_unbounded_domain_is_refused_where_there_is_no_least_value(row: Row, 
     head = head_of(row, geometry)
     given = {"weight": head.weight, "prototypes": head.prototypes, "geometry": geometry}
     unbounded = row.similarity.needs_bounded and not geometry.bounded_over(Box(0, None))
-    assert unbounded == (row.json["kind"] in ("negated", "quadratic") and geometry.is_distance)
+    assert unbounded == (not row.has_limit and geometry.is_distance)
     if unbounded:
         with pytest.raises(HeadError, match="domain"):
             Head(similarity=row.similarity, domain=Box(0, None), **given)

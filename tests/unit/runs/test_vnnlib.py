@@ -27,14 +27,28 @@ from verale.head import (
     Negated,
     Quadratic,
     Rectified,
+    StepChain,
     evaluate,
 )
 from verale.runs.vnnlib import VerifierQuestion, question_of
 from verale.search.explain import explain
 
 PARTS = {
-    "inner product": (Identity(), Rectified(), Quadratic()),
-    "euclidean": (LogRatio(0.01), ExpDistance(0.01), Exponential(), Negated()),
+    "inner product": (
+        *(Identity(), Rectified(), Quadratic()),
+        StepChain([{"kind": "from_peak"}, {"kind": "negate"}, {"kind": "exp"}]),
+        StepChain([{"kind": "rectify"}, {"kind": "square"}]),
+    ),
+    "euclidean": (
+        *(LogRatio(0.01), ExpDistance(0.01), Exponential(), Negated()),
+        StepChain(
+            [
+                *({"kind": "scale"}, {"kind": "add", "number": 0.5}, {"kind": "root"}),
+                *({"kind": "reciprocal", "number": 0.25}, {"kind": "multiply", "number": 2.0}),
+            ]
+        ),
+        StepChain([{"kind": "log_ratio", "over": 2.0, "under": 0.5}]),
+    ),
 }
 CASES = [(name, similarity) for name, parts in PARTS.items() for similarity in parts]
 

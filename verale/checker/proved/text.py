@@ -15,7 +15,9 @@ the records of `proofs/rocq/theories/Semantics.v`, in their order.
     geometry    = "euclidean" | "cosine" fraction | "rooted_cosine" fraction | "softmax"
                 | "inner_product" ("none" | "some" fraction)
     similarity  = "log_ratio" fraction | "exp_distance" fraction | "threshold" fraction
-                | "identity" | "negated" | "exponential" | "quadratic" | "rectified"
+                | "identity" | "negated" | "exponential" | "quadratic" | "rectified" | "steps" list(any, step)
+    step        = "scale" | "add" fraction | "multiply" fraction | "negate" | "log_ratio" fraction fraction | "exp"
+                | "root" | "square" | "threshold" fraction | "rectify" | "reciprocal" fraction | "from_peak"
     pooling     = "max" | "masked_max" list(count, list(any)) | "top_mean" natural
                 | "max_minus_mean" | "max_minus_mean_distance"
     readout     = "linear" | "soft_tree" list(count) list(count) | "maximum"
@@ -28,8 +30,8 @@ the records of `proofs/rocq/theories/Semantics.v`, in their order.
 
 The numbers after a unit, up to the next one, are multiples of its inverse, and stand there multiplied by it; it is the
 least power of two for which this is so. There are no scales where all are 1, and no peaks where all are 0. Two banks
-are a mask of two columns. The margin of the predicted class is 0. Prices are those of the certificate's hints, 0 of a
-prototype that is not listed.
+are a mask of two columns. A similarity that has no name here is given by its steps. The margin of the predicted class
+is 0. Prices are those of the certificate's hints, 0 of a prototype that is not listed.
 
 `proofs/rocq/front/network_reader.ml` has the grammar of networks and pictures. Weight and bias of a layer have one
 unit; a bias that is absent is 0. What a layer reads are numbers: 0 is the picture, 1 the first layer.
@@ -64,24 +66,25 @@ from ..read.latents import Image
 if TYPE_CHECKING:
     from ..read.network_file import Layer, Network
     from ..read.pictures import Picture
+    from ..read.similarities import Step
 
 _MOST_VALUES = 2**22
 """Of a picture. The program keeps lists of them, of 48 bytes each."""
 _KNOWN = {
     "geometry": "euclidean cosine rooted_cosine inner_product softmax",
-    "similarity": "log_ratio exp_distance threshold identity negated exponential quadratic rectified",
     "pooling": "max masked_max top_mean max_minus_mean max_minus_mean_distance",
     "readout": "linear soft_tree maximum",
 }
 """The parts that the program knows, by the names that it reads."""
+_NAMED = "log_ratio exp_distance threshold identity negated exponential quadratic rectified"
+"""The similarities that it knows by name; it takes the steps of any other."""
 _UNKNOWN_LAYERS = ("gaussian",)
 """The kinds of layers that it does not know."""
 
 
 def unknown_part(head: Head) -> str | None:
     """A part of a head that the program does not know; None if it knows all."""
-    parts = {"geometry": head.geometry, "similarity": head.similarity.name, "pooling": head.pooling}
-    parts["readout"] = head.readout
+    parts = {"geometry": head.geometry, "pooling": head.pooling, "readout": head.readout}
     return next((f"the {part} {name}" for part, name in parts.items() if name not in _KNOWN[part].split()), None)
 
 
@@ -173,7 +176,14 @@ def _geometry(head: Head) -> str:
 
 
 def _similarity(head: Head) -> str:
-    return " ".join([head.similarity.name, *map(_fraction, head.similarity.values.values())])
+    similarity = head.similarity
+    if similarity.name in _NAMED.split():
+        return " ".join([similarity.name, *map(_fraction, similarity.values.values())])
+    return f"steps {_many(map(_step, similarity.chain.steps))}"
+
+
+def _step(step: Step) -> str:
+    return " ".join([step.kind, *(_fraction(step.numbers[name]) for name in step.of.fields)])
 
 
 def _pooling(head: Head) -> str:

@@ -3,78 +3,78 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(J){"use strict";var
-pw=1e-13,pb="Invalid_argument",gn=0.001,go='"',pa="@[",pv=0.01,iZ=1255,pu="Fatal error: exception %s\n",iY=255,eN=1e-11,pt=0x800,oR="jsError",b6=0x8000,o$="%ni",dS=256,oQ="ready",o_="ml_z_overflow",c_=4096,oP="End_of_file",jb="a class",iX="Failure",ct=0xff,oO="\n",eM=1e-12,ja="ENOENT",bm="0",ps="([^/]+)",pH="prices",i$=0xf,oN="List.nth",c9=128,iW=-48,oM=0xdc00,o9="Sys_blocked_io",pG="fd ",pq="hints: ",pr="ENOTEMPTY",ao=248,pp=0.999999999999,aG="camlinternalFormat.ml",po="Division_by_zero",pF=">",pE=1027,oL="Sys_error",i_=1e-14,T=246,o8="%u",oK="EEXIST",gm="%d",oJ="Printexc.handle_uncaught_exception",pD="a statement",cH=1e-280,pn="buffer.ml",o7=1000000000.,i4=127,dP=1024,o6="@{",jf=-2147483648,jg="e",gh=120,oI=103,o5=" : flags Open_rdonly and Open_wronly are not compatible",b8=1e-09,o4="linear",pm="head",iV=512,c6="-",oH=0x7ff0,gl=1e-15,je=": Not a directory",o3=" : file already exists",cr=0xffffff,iU="0x",oG=0.0001,pC="Out_of_memory",as=254,jd="index out of bounds",c7=100,gq="_bigarr02",oF="%Li",pl=" : flags Open_text and Open_binary are not compatible",c8=-1.,i3=2147483647,dR=0.5,o2=", characters ",b9=0xffff,gi="none",o1=12520,i9=64.,o0="(Program not linked with -g, cannot print stack backtrace)\n",oE=16777216,gg=0.1,pk="Unix.Unix_error",pB="infinity",iT="mkdir",eL=1000,y="",pj="Stack_overflow",oZ="^",gf=": No such file or directory",gk=-2.,pi="/static/",dO=0x3f,i8=-97,ph="Not_found",gj=1e-16,ge=1e-08,oY="Match_failure",oD=", ",cs="%x",gp=252,cI=".",dN="+",i7="rmdir",pA=0xf0,pg=32752,pz="network",oX="%li",pf=1026,iS=2047,i2=1e-07,oW=10000.,jc=0.25,py=-32,oC="Pervasives.do_at_exit",cq=" ",oV=1e-300,i6="Fatal error: exception ",bE=0x80,bP=1023,oB="Undefined_recursive_module",dQ=1e-06,i1="nan",pe="expected ",oU=0xe0,oT=0xdfff,pd="_",b7="/",i5="compare: functional value",px="Assert_failure",oA="%i",i0="ENOTDIR",oS=1073741823,aW=250,pc="expected fewer digits";function
-G1(c,d){var
+a.prototype._T_}}(Object));(function(M){"use strict";var
+pL=1e-13,pp="Invalid_argument",gp=0.001,gq='"',po="@[",pK=0.01,i4=1255,pJ="Fatal error: exception %s\n",i3=255,eP=1e-11,pI=0x800,pX="add",o4="jsError",b8=0x8000,pn="%ni",dU=256,o3="ready",pm="ml_z_overflow",da=4096,o2="End_of_file",jg="a class",i2="Failure",cv=0xff,o1="\n",eO=1e-12,jf="ENOENT",bo="0",pH="([^/]+)",pW="prices",je=0xf,o0="List.nth",c$=128,i1=-48,oZ=0xdc00,pl="Sys_blocked_io",pV="fd ",pF="hints: ",pG="ENOTEMPTY",ao=248,pE=0.999999999999,aG="camlinternalFormat.ml",pD="Division_by_zero",pU=">",pT=1027,oY="Sys_error",jd=1e-14,U=246,pk="%u",oX="EEXIST",go="%d",oW="Printexc.handle_uncaught_exception",pS="a statement",cJ=1e-280,pC="buffer.ml",pj=1000000000.,i9=127,dR=1024,pi="@{",jk=-2147483648,jl="e",gj=120,oV=103,ph=" : flags Open_rdonly and Open_wronly are not compatible",b_=1e-09,pg="linear",pB="head",i0=512,c8="-",oU=0x7ff0,gn=1e-15,jj=": Not a directory",pf=" : file already exists",ct=0xffffff,iZ="0x",oT=0.0001,pR="Out_of_memory",as=254,ji="index out of bounds",c9=100,gs="_bigarr02",oS="%Li",pA=" : flags Open_text and Open_binary are not compatible",c_=-1.,i8=2147483647,dT=0.5,pe=", characters ",b$=0xffff,gk="none",pd=12520,jc=64.,pc="(Program not linked with -g, cannot print stack backtrace)\n",oR=16777216,gi=0.1,pz="Unix.Unix_error",pQ="infinity",iY="mkdir",eN=1000,pb="multiply",z="",px="threshold",py="Stack_overflow",pa="^",gh=": No such file or directory",gm=-2.,pw="/static/",dQ=0x3f,jb=-97,pv="Not_found",gl=1e-16,gg=1e-08,oQ="log_ratio",o$="Match_failure",oP=", ",cu="%x",gr=252,cK=".",dP="+",ja="rmdir",pP=0xf0,pu=32752,pO="network",o_="%li",pt=1026,iX=2047,i7=1e-07,o9=10000.,jh=0.25,pN=-32,oO="Pervasives.do_at_exit",cs=" ",o8=1e-300,i$="Fatal error: exception ",bG=0x80,bP=1023,oN="Undefined_recursive_module",dS=1e-06,i6="nan",ps="expected ",o7=0xe0,o6=0xdfff,pr="_",b9="/",i_="compare: functional value",pM="Assert_failure",oM="%i",i5="ENOTDIR",o5=1073741823,aX=250,pq="expected fewer digits";function
+Hv(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-G2(d,b,e,c,f){if(c<=b)for(var
+Hw(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-G3(b,d,c,e){for(var
+Hx(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-HN(b,a){throw[0,b,a]}function
-dY(b,a){if(b==0)return y;if(a.repeat)return a.repeat(b);var
-d=y,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-gB(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=c_&&a==c.length)return d.apply(null,c);var
-e=y;for(;0<a;b+=dP,a-=dP)e+=d.apply(null,c.slice(b,b+Math.min(a,dP)));return e}function
-da(a){if(a.t==2)a.c+=dY(a.l-a.c.length,"\0");else
-a.c=gB(a.c,0,a.c.length);a.t=0}function
-p_(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>i4)return false;return true}else
+Ih(b,a){throw[0,b,a]}function
+d0(b,a){if(b==0)return z;if(a.repeat)return a.repeat(b);var
+d=z,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+gD(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=da&&a==c.length)return d.apply(null,c);var
+e=z;for(;0<a;b+=dR,a-=dR)e+=d.apply(null,c.slice(b,b+Math.min(a,dR)));return e}function
+dc(a){if(a.t==2)a.c+=d0(a.l-a.c.length,"\0");else
+a.c=gD(a.c,0,a.c.length);a.t=0}function
+qn(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>i9)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-jA(e){for(var
-j=y,c=y,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bE){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bE;d++);if(d-b>iV){c.substr(0,1);j+=c;c=y;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==c9){g=h+(f<<6);if(f<oU){a=g-0x3080;if(a<bE)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==c9){g=h+(g<<6);if(f<pA){a=g-0xe2080;if(a<pt||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==c9&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>b9)c+=String.fromCharCode(0xd7c0+(a>>10),oM+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>dP){c.substr(0,1);j+=c;c=y}}return j+c}function
-b_(c,a,b){this.t=c;this.c=a;this.l=b}b_.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:da(this);case
-0:if(p_(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};b_.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return jA(a)};b_.prototype.slice=function(){var
+jG(e){for(var
+j=z,c=z,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bG){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bG;d++);if(d-b>i0){c.substr(0,1);j+=c;c=z;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==c$){g=h+(f<<6);if(f<o7){a=g-0x3080;if(a<bG)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==c$){g=h+(g<<6);if(f<pP){a=g-0xe2080;if(a<pI||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==c$&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>b$)c+=String.fromCharCode(0xd7c0+(a>>10),oZ+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>dR){c.substr(0,1);j+=c;c=z}}return j+c}function
+ca(c,a,b){this.t=c;this.c=a;this.l=b}ca.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:dc(this);case
+0:if(qn(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};ca.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return jG(a)};ca.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-b_(this.t,a,this.l)};function
-pR(a){return new
-b_(0,a,a.length)}function
-b(a){return pR(a)}function
-jx(c,a){HN(c,b(a))}var
+ca(this.t,a,this.l)};function
+p7(a){return new
+ca(0,a,a.length)}function
+b(a){return p7(a)}function
+jC(c,a){Ih(c,b(a))}var
 ak=[0];function
-ac(a){jx(ak.Invalid_argument,a)}function
-c$(){ac(jd)}function
-e(b,a){if(a<0||a>=b.length-1)c$();return b[a+1]}function
-t(b,a,c){if(a<0||a>=b.length-1)c$();b[a+1]=c;return 0}function
-jh(e,f,d){var
+ac(a){jC(ak.Invalid_argument,a)}function
+db(){ac(ji)}function
+e(b,a){if(a<0||a>=b.length-1)db();return b[a+1]}function
+u(b,a,c){if(a<0||a>=b.length-1)db();b[a+1]=c;return 0}function
+jm(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-jk(b){if(J.Uint8Array)var
-c=new(J.Uint8Array)(b.l);else
+jp(b){if(M.Uint8Array)var
+c=new(M.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cK(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?gB(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?gB(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)jk(b);var
+cM(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?gD(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?gD(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)jp(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cL(a){return a}function
-bQ(a,b,c,d,e){cK(cL(a),b,c,d,e);return 0}function
-pP(){ac(jd)}function
-eO(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cN(a){return a}function
+bQ(a,b,c,d,e){cM(cN(a),b,c,d,e);return 0}function
+p5(){ac(ji)}function
+eQ(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-gr(b,a){if(a>>>0>=b.l)pP();return eO(b,a)}function
-at(a,c,b){b&=ct;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}jk(a)}a.c[c]=b;return 0}function
-dU(b,a,c){if(a>>>0>=b.l)pP();return at(b,a,c)}function
+gt(b,a){if(a>>>0>=b.l)p5();return eQ(b,a)}function
+at(a,c,b){b&=cv;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}jp(a)}a.c[c]=b;return 0}function
+dW(b,a,c){if(a>>>0>=b.l)p5();return at(b,a,c)}function
 bR(c,a){if(c.fun)return bR(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
@@ -85,20 +85,20 @@ e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
 b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bR(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)c$();return a}function
-G9(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-bw(a){a.t&6&&da(a);return a.c}var
-HZ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-p9(a){if(HZ)return Math.floor(Math.log2(a));var
+c(a,b){if(b>>>0>=a.length-1)db();return a}function
+HD(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+bz(a){a.t&6&&dc(a);return a.c}var
+It=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+qm(a){if(It)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-jq(c){var
-a=new(J.Float32Array)(1);a[0]=c;var
-b=new(J.Int32Array)(a.buffer);return b[0]|0}var
-pX=Math.pow(2,-24);function
-jw(a){throw a}function
-eV(){jw(ak.Division_by_zero)}function
-E(b,c,a){this.lo=b&cr;this.mi=c&cr;this.hi=a&b9}E.prototype.caml_custom="_j";E.prototype.copy=function(){return new
+jv(c){var
+a=new(M.Float32Array)(1);a[0]=c;var
+b=new(M.Int32Array)(a.buffer);return b[0]|0}var
+qb=Math.pow(2,-24);function
+jB(a){throw a}function
+eX(){jB(ak.Division_by_zero)}function
+E(b,c,a){this.lo=b&ct;this.mi=c&ct;this.hi=a&b$}E.prototype.caml_custom="_j";E.prototype.copy=function(){return new
 E(this.lo,this.mi,this.hi)};E.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};E.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};E.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -107,7 +107,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 E(b,c,d)};E.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 E(b,c,d)};E.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*pX|0)+this.mi*a.lo+this.lo*a.mi,d=(c*pX|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*qb|0)+this.mi*a.lo+this.lo*a.mi,d=(c*qb|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 E(b,c,d)};E.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};E.prototype.isNeg=function(){return this.hi<<16<0};E.prototype.and=function(a){return new
 E(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};E.prototype.or=function(a){return new
 E(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};E.prototype.xor=function(a){return new
@@ -121,27 +121,27 @@ E(this.hi>>a-48,0,0)};E.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 E(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-E(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&b9);return new
-E(this.hi<<16>>a-32,b,b)};E.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cr;this.lo=this.lo<<1&cr};E.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cr;this.mi=(this.mi>>>1|this.hi<<23)&cr;this.hi=this.hi>>>1};E.prototype.udivmod=function(e){var
+E(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&b$);return new
+E(this.hi<<16>>a-32,b,b)};E.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&ct;this.lo=this.lo<<1&ct};E.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&ct;this.mi=(this.mi>>>1|this.hi<<23)&ct;this.hi=this.hi>>>1};E.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 E(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};E.prototype.div=function(a){var
-b=this;if(a.isZero())eV();var
-d=b.hi^a.hi;if(b.hi&b6)b=b.neg();if(a.hi&b6)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&b6)c=c.neg();return c};E.prototype.mod=function(b){var
-a=this;if(b.isZero())eV();var
-d=a.hi;if(a.hi&b6)a=a.neg();if(b.hi&b6)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&b6)c=c.neg();return c};E.prototype.toInt=function(){return this.lo|this.mi<<24};E.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};E.prototype.toArray=function(){return[this.hi>>8,this.hi&ct,this.mi>>16,this.mi>>8&ct,this.mi&ct,this.lo>>16,this.lo>>8&ct,this.lo&ct]};E.prototype.lo32=function(){return this.lo|(this.mi&ct)<<24};E.prototype.hi32=function(){return this.mi>>>8&b9|this.hi<<16};function
-dc(b,c,a){return new
+b=this;if(a.isZero())eX();var
+d=b.hi^a.hi;if(b.hi&b8)b=b.neg();if(a.hi&b8)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&b8)c=c.neg();return c};E.prototype.mod=function(b){var
+a=this;if(b.isZero())eX();var
+d=a.hi;if(a.hi&b8)a=a.neg();if(b.hi&b8)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&b8)c=c.neg();return c};E.prototype.toInt=function(){return this.lo|this.mi<<24};E.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};E.prototype.toArray=function(){return[this.hi>>8,this.hi&cv,this.mi>>16,this.mi>>8&cv,this.mi&cv,this.lo>>16,this.lo>>8&cv,this.lo&cv]};E.prototype.lo32=function(){return this.lo|(this.mi&cv)<<24};E.prototype.hi32=function(){return this.mi>>>8&b$|this.hi<<16};function
+de(b,c,a){return new
 E(b,c,a)}function
-gv(a){if(!isFinite(a)){if(isNaN(a))return dc(1,0,oH);return a>0?dc(0,0,oH):dc(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?b6:a>=0?0:b6;if(f)a=-a;var
-b=p9(a)+bP;if(b<=0){b=0;a/=Math.pow(2,-pf)}else{a/=Math.pow(2,b-pE);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+gx(a){if(!isFinite(a)){if(isNaN(a))return de(1,0,oU);return a>0?de(0,0,oU):de(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?b8:a>=0?0:b8;if(f)a=-a;var
+b=qm(a)+bP;if(b<=0){b=0;a/=Math.pow(2,-pt)}else{a/=Math.pow(2,b-pT);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&i$|f|b<<4;return dc(g,e,c)}function
-eS(a){return a.toArray()}function
-pO(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==gq)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<b9)c.write(16,b.dims[a]);else{c.write(16,b9);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&je|f|b<<4;return de(g,e,c)}function
+eU(a){return a.toArray()}function
+p4(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==gs)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<b$)c.write(16,b.dims[a]);else{c.write(16,b$);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -158,30 +158,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=eS(b.get(a));for(var
+e=eU(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=eS(gv(b.get(a)));for(var
+e=eU(gx(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=jq(b.get(a));c.write(32,e)}break;case
+e=jv(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,jq(d[1]));c.write(32,jq(d[2]))}break;case
+d=b.get(a);c.write(32,jv(d[1]));c.write(32,jv(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=eS(gv(f[1]));for(var
+f=b.get(a),e=eU(gx(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=eS(gv(f[2]));for(var
+e=eU(gx(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-pM(a){switch(a){case
+p2(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-G4(c,e){var
-b=J,a;switch(c){case
+Hy(c,e){var
+b=M,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -196,49 +196,49 @@ b=J,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)ac("Bigarray.create: unsupported kind");var
 d=new
-a(e*pM(c));return d}function
-jr(c){var
-a=new(J.Int32Array)(1);a[0]=c;var
-b=new(J.Float32Array)(a.buffer);return b[0]}function
-eR(a){return new
+a(e*p2(c));return d}function
+jw(c){var
+a=new(M.Int32Array)(1);a[0]=c;var
+b=new(M.Float32Array)(a.buffer);return b[0]}function
+eT(a){return new
 E(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dW(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==iS)return(f|g|b&i$)==0?b&b6?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&i$);if(c>0){a+=16;a*=Math.pow(2,c-pE)}else
-a*=Math.pow(2,-pf);if(b&b6)a=-a;return a}function
-ji(b){var
+dY(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==iX)return(f|g|b&je)==0?b&b8?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&je);if(c>0){a+=16;a*=Math.pow(2,c-pT)}else
+a*=Math.pow(2,-pt);if(b&b8)a=-a;return a}function
+jn(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)ac("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-Hn(b,a){return new
-E(b&cr,b>>>24&ct|(a&b9)<<8,a>>>16&b9)}function
-js(a){return a.hi32()}function
-jt(a){return a.lo32()}var
-G5=gq;function
-cJ(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cJ.prototype.caml_custom=G5;cJ.prototype.offset=function(b){var
+HT(b,a){return new
+E(b&ct,b>>>24&cv|(a&b$)<<8,a>>>16&b$)}function
+jx(a){return a.hi32()}function
+jy(a){return a.lo32()}var
+Hz=gs;function
+cL(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cL.prototype.caml_custom=Hz;cL.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))ac("bigarray.js: invalid offset");if(this.dims.length!=b.length)ac("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c$();c=c*this.dims[a]+b[a]}else
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])db();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c$();c=c*this.dims[a]+(b[a]-1)}return c};cJ.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])db();c=c*this.dims[a]+(b[a]-1)}return c};cL.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return Hn(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return HT(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[as,e,c];default:return this.data[a]}};cJ.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=jt(b);this.data[a*2+1]=js(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[as,e,c];default:return this.data[a]}};cL.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=jy(b);this.data[a*2+1]=jx(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cJ.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cL.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=jt(b),e=js(b);if(c==e)this.data.fill(c);else
+c=jy(b),e=jx(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cJ.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cL.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -258,26 +258,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dT(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dT.prototype=new
-cJ();dT.prototype.offset=function(a){if(typeof
+dV(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dV.prototype=new
+cL();dV.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-ac("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c$();return a};dT.prototype.get=function(a){return this.data[a]};dT.prototype.set=function(a,b){this.data[a]=b;return 0};dT.prototype.fill=function(a){this.data.fill(a);return 0};function
-pK(c,d,a,b){var
-e=pM(c);if(ji(a)*e!=b.length)ac("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dT(c,d,a,b);return new
-cJ(c,d,a,b)}function
-db(a){if(!ak.Failure)ak.Failure=[ao,b(iX),-3];jx(ak.Failure,a)}function
-pL(b,v,r){var
-i=b.read32s();if(i<0||i>16)db("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&ct,o=p>>8&1,h=[];if(r==gq)for(var
+ac("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])db();return a};dV.prototype.get=function(a){return this.data[a]};dV.prototype.set=function(a,b){this.data[a]=b;return 0};dV.prototype.fill=function(a){this.data.fill(a);return 0};function
+p0(c,d,a,b){var
+e=p2(c);if(jn(a)*e!=b.length)ac("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dV(c,d,a,b);return new
+cL(c,d,a,b)}function
+dd(a){if(!ak.Failure)ak.Failure=[ao,b(i2),-3];jC(ak.Failure,a)}function
+p1(b,v,r){var
+i=b.read32s();if(i<0||i>16)dd("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&cv,o=p>>8&1,h=[];if(r==gs)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==b9){var
-t=b.read32u(),u=b.read32u();if(t!=0)db("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==b$){var
+t=b.read32u(),u=b.read32u();if(t!=0)dd("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=ji(h),f=G4(j,d),g=pK(j,o,h,f);switch(j){case
+d=jn(h),f=Hy(j,d),g=p0(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -291,129 +291,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)db("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)dd("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=eR(e);g.set(a,q)}break;case
+q=eT(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dW(eR(e));g.set(a,k)}break;case
+k=dY(eT(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=jr(b.read32s());g.set(a,k)}break;case
+k=jw(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=jr(b.read32s()),l=jr(b.read32s());g.set(a,[as,m,l])}break;case
+m=jw(b.read32s()),l=jw(b.read32s());g.set(a,[as,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dW(eR(e));for(var
+m=dY(eT(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dW(eR(e));g.set(a,[as,m,l])}break}v[0]=(4+i)*4;return pK(j,o,h,f)}function
-pJ(a,b,c){return a.compare(b,c)}function
+l=dY(eT(e));g.set(a,[as,m,l])}break}v[0]=(4+i)*4;return p0(j,o,h,f)}function
+pZ(a,b,c){return a.compare(b,c)}function
 aH(a,b){return Math.imul(a,b)}function
-a2(b,a){a=aH(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aH(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-Hi(a,b){a=a2(a,jt(b));a=a2(a,js(b));return a}function
-jo(a,b){return Hi(a,gv(b))}function
-pN(c){var
-b=ji(c.dims),d=0;switch(c.kind){case
+a4(b,a){a=aH(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aH(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+HO(a,b){a=a4(a,jy(b));a=a4(a,jx(b));return a}function
+jt(a,b){return HO(a,gx(b))}function
+p3(c){var
+b=jn(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dS)b=dS;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=a2(d,e)}e=0;switch(b&3){case
+12:if(b>dU)b=dU;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=a4(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=a2(d,e)}break;case
+1:e|=c.data[a+0];d=a4(d,e)}break;case
 4:case
-5:if(b>c9)b=c9;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=a2(d,e)}if((b&1)!=0)d=a2(d,c.data[a]);break;case
+5:if(b>c$)b=c$;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=a4(d,e)}if((b&1)!=0)d=a4(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=a2(d,c.data[a]);break;case
+a=0;a<b;a++)d=a4(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=a2(d,c.data[a]);break;case
+a=0;a<b;a++)d=a4(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=a2(d,c.data[a]);break;case
+a=0;a<b;a++)d=a4(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=jo(d,c.data[a]);break;case
+a=0;a<b;a++)d=jt(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=jo(d,c.data[a]);break}return d}function
-Hl(a,b){b[0]=4;return a.read32s()}function
-HI(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=jt(d,c.data[a]);break}return d}function
+HR(a,b){b[0]=4;return a.read32s()}function
+Ic(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:db("input_value: native integer value too large");default:db("input_value: ill-formed native integer")}}function
-Hw(c,d){var
+2:dd("input_value: native integer value too large");default:dd("input_value: ill-formed native integer")}}function
+H2(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eR(b)}function
-Hs(e,d,b){var
-c=eS(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eT(b)}function
+HY(e,d,b){var
+c=eU(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-Hm(a,b,c){return a.compare(b)}function
-Hp(a){return a.lo32()^a.hi32()}var
-eQ={"_j":{deserialize:Hw,serialize:Hs,fixed_length:8,compare:Hm,hash:Hp},"_i":{deserialize:Hl,fixed_length:4},"_n":{deserialize:HI,fixed_length:4},"_bigarray":{deserialize:function(a,b){return pL(a,b,"_bigarray")},serialize:pO,compare:pJ,hash:pN},"_bigarr02":{deserialize:function(a,b){return pL(a,b,gq)},serialize:pO,compare:pJ,hash:pN}};function
-jj(a){return eQ[a.caml_custom]&&eQ[a.caml_custom].compare}function
-pS(f,c,d,e){var
-b=jj(c);if(b){var
+HS(a,b,c){return a.compare(b)}function
+HV(a){return a.lo32()^a.hi32()}var
+eS={"_j":{deserialize:H2,serialize:HY,fixed_length:8,compare:HS,hash:HV},"_i":{deserialize:HR,fixed_length:4},"_n":{deserialize:Ic,fixed_length:4},"_bigarray":{deserialize:function(a,b){return p1(a,b,"_bigarray")},serialize:p4,compare:pZ,hash:p3},"_bigarr02":{deserialize:function(a,b){return p1(a,b,gs)},serialize:p4,compare:pZ,hash:p3}};function
+jo(a){return eS[a.caml_custom]&&eS[a.caml_custom].compare}function
+p8(f,c,d,e){var
+b=jo(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-eT(a){return a
+eV(a){return a
 instanceof
-b_}function
-gw(a){return eT(a)}function
-pT(a){if(typeof
-a==="number")return eL;else
-if(eT(a))return gp;else
-if(gw(a))return 1252;else
+ca}function
+gy(a){return eV(a)}function
+p9(a){if(typeof
+a==="number")return eN;else
+if(eV(a))return gr;else
+if(gy(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=iY){var
+Array&&a[0]===a[0]>>>0&&a[0]<=i3){var
 b=a[0]|0;return b==as?0:b}else
 if(a
 instanceof
-String)return o1;else
+String)return pd;else
 if(typeof
-a=="string")return o1;else
+a=="string")return pd;else
 if(a
 instanceof
-Number)return eL;else
-if(a&&a.caml_custom)return iZ;else
+Number)return eN;else
+if(a&&a.caml_custom)return i4;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-Hx(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-pQ(a,b){a.t&6&&da(a);b.t&6&&da(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-p5(a,b){return pQ(a,b)}function
-dV(a,b,d){var
+H3(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+p6(a,b){a.t&6&&dc(a);b.t&6&&dc(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+jE(a,b){return p6(a,b)}function
+dX(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=pT(a);if(f==aW){a=a[1];continue}var
-g=pT(b);if(g==aW){b=b[1];continue}if(f!==g){if(f==eL){if(g==iZ)return pS(a,b,-1,d);return-1}if(g==eL){if(f==iZ)return pS(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:ac(i5);break;case
+f=p9(a);if(f==aX){a=a[1];continue}var
+g=p9(b);if(g==aX){b=b[1];continue}if(f!==g){if(f==eN){if(g==i4)return p8(a,b,-1,d);return-1}if(g==eN){if(f==i4)return p8(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:ac(i_);break;case
 248:var
-c=Hx(a[2],b[2]);if(c!=0)return c|0;break;case
-249:ac(i5);break;case
+c=H3(a[2],b[2]);if(c!=0)return c|0;break;case
+249:ac(i_);break;case
 250:ac("equal: got Forward_tag, should not happen");break;case
 251:ac("equal: abstract value");break;case
 252:if(a!==b){var
-c=pQ(a,b);if(c!=0)return c|0}break;case
+c=p6(a,b);if(c!=0)return c|0}break;case
 253:ac("equal: got Double_tag, should not happen");break;case
 254:ac("equal: got Double_array_tag, should not happen");break;case
 255:ac("equal: got Custom_tag, should not happen");break;case
-1247:ac(i5);break;case
+1247:ac(i_);break;case
 1255:var
-i=jj(a);if(i!=jj(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)ac("compare: abstract value");var
+i=jo(a);if(i!=jo(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)ac("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -421,240 +421,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=bw(a),b=bw(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bz(a),b=bz(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-a1(a,b){return dV(a,b,true)}function
-G_(){return[0]}function
+a3(a,b){return dX(a,b,true)}function
+HE(){return[0]}function
 aD(a){if(a<0)ac("Bytes.create");return new
-b_(a?2:9,y,a)}function
-gs(b,a){if(a==0)eV();return b/a|0}function
-bn(a,b){return+(dV(a,b,false)==0)}function
-Ha(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=y;a.t=2}else{a.c=dY(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)jk(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-gt(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-jv(d){d=bw(d);var
+ca(a?2:9,z,a)}function
+gu(b,a){if(a==0)eX();return b/a|0}function
+bp(a,b){return+(dX(a,b,false)==0)}function
+HG(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=z;a.t=2}else{a.c=d0(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)jp(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+gv(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+jA(d){d=bz(d);var
 e=d.length;if(e>31)ac("format_int: format too long");var
-a={justify:dN,signstyle:c6,filler:cq,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:dP,signstyle:c8,filler:cs,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=c6;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bm;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-jl(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=c6))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=y;if(a.justify==dN&&a.filler==cq)for(var
-d=e;d<a.width;d++)c+=cq;if(a.signedconv)if(a.sign<0)c+=c6;else
-if(a.signstyle!=c6)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bm;if(a.alternate&&a.base==16)c+=iU;if(a.justify==dN&&a.filler==bm)for(var
-d=e;d<a.width;d++)c+=bm;c+=f;if(a.justify==c6)for(var
-d=e;d<a.width;d++)c+=cq;return b(c)}function
-jm(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=c8;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bo;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+jq(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=c8))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=z;if(a.justify==dP&&a.filler==cs)for(var
+d=e;d<a.width;d++)c+=cs;if(a.signedconv)if(a.sign<0)c+=c8;else
+if(a.signstyle!=c8)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bo;if(a.alternate&&a.base==16)c+=iZ;if(a.justify==dP&&a.filler==bo)for(var
+d=e;d<a.width;d++)c+=bo;c+=f;if(a.justify==c8)for(var
+d=e;d<a.width;d++)c+=cs;return b(c)}function
+jr(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(dN)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(bm);if(b>0)a=a+cI+new
-Array(b+1).join(bm);return a}else
+c=parseInt(a.toString().split(dP)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(bo);if(b>0)a=a+cK+new
+Array(b+1).join(bo);return a}else
 return a.toFixed(b)}}var
-a,e=jv(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=i1;e.filler=cq}else
-if(!isFinite(c)){a="inf";e.filler=cq}else
+a,e=jA(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=i6;e.filler=cs}else
+if(!isFinite(c)){a="inf";e.filler=cs}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==jg)a=a.slice(0,b-1)+bm+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(jg),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==bm)b--;if(a.charAt(b)==cI)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==jg)a=a.slice(0,b-1)+bm+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==jl)a=a.slice(0,b-1)+bo+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(jl),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==bo)b--;if(a.charAt(b)==cK)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==jl)a=a.slice(0,b-1)+bo+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==bm)b--;if(a.charAt(b)==cI)b--;a=a.slice(0,b+1)}}break}return jl(e,a)}function
-gu(e,c){if(bw(e)==gm)return b(y+c);var
-a=jv(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==bo)b--;if(a.charAt(b)==cK)b--;a=a.slice(0,b+1)}}break}return jq(e,a)}function
+gw(e,c){if(bz(e)==go)return b(z+c);var
+a=jA(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=cq;var
-f=a.prec-d.length;if(f>0)d=dY(f,bm)+d}return jl(a,d)}var
-HK=0;function
-cM(){return HK++}function
-jn(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=cs;var
+f=a.prec-d.length;if(f>0)d=d0(f,bo)+d}return jq(a,d)}var
+Ie=0;function
+cO(){return Ie++}function
+js(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bP,p9(a)+1);a*=Math.pow(2,-b);while(a<dR){a*=2;b--}while(a>=1){a*=dR;b++}if(c)a=-a;return[0,a,b]}function
-pY(a){return a.toUtf16()}function
-eX(){return false}function
-H0(){function
-a(a){if(a.charAt(0)===b7)return[y,a.substring(1)];return}function
+b=Math.max(-bP,qm(a)+1);a*=Math.pow(2,-b);while(a<dT){a*=2;b--}while(a>=1){a*=dT;b++}if(c)a=-a;return[0,a,b]}function
+qc(a){return a.toUtf16()}function
+eZ(){return false}function
+Iu(){function
+a(a){if(a.charAt(0)===b9)return[z,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||y,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||y,f=a[2]||y;return[d,c.substring(d.length+f.length)]}return}return eX()&&J.process&&J.process.platform?J.process.platform==="win32"?b:a:a}var
-jD=H0();function
-p7(a){return a.slice(-1)!==b7?a+b7:a}if(eX()&&J.process&&J.process.cwd)var
-eP=J.process.cwd().replace(/\\/g,b7);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||z,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
+d=a[1]||z,f=a[2]||z;return[d,c.substring(d.length+f.length)]}return}return eZ()&&M.process&&M.process.platform?M.process.platform==="win32"?b:a:a}var
+jJ=Iu();function
+qk(a){return a.slice(-1)!==b9?a+b9:a}if(eZ()&&M.process&&M.process.cwd)var
+eR=M.process.cwd().replace(/\\/g,b9);else
 var
-eP="/static";eP=p7(eP);function
-HB(a){a=pY(a);if(!jD(a))a=eP+a;var
-e=jD(a),d=e[1].split(b7),b=[];for(var
+eR="/static";eR=qk(eR);function
+H7(a){a=qc(a);if(!jJ(a))a=eR+a;var
+e=jJ(a),d=e[1].split(b9),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-HW(e){for(var
-f=y,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bE){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bE;d++);if(d-c>iV){b.substr(0,1);f+=b;b=y;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<pt){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bE|a&dO)}else
-if(a<0xd800||a>=oT)b+=String.fromCharCode(oU|a>>12,bE|a>>6&dO,bE|a&dO);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<oM||h>oT)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(pA|a>>18,bE|a>>12&dO,bE|a>>6&dO,bE|a&dO)}if(b.length>dP){b.substr(0,1);f+=b;b=y}}return f+b}function
-G8(a){var
-b=9;if(!p_(a))b=8,a=HW(a);return new
-b_(b,a,a.length)}function
-ca(a){return G8(a)}var
-Id=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",oK,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",ja,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",i0,pr,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-d1(d,f,e,a){var
-b=Id.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,ca(f||y),ca(e||y)];return c}var
-p2={};function
-dd(a){return p2[a]}function
-dX(b,a){throw[0,b].concat(a)}function
-G7(a){return new
-b_(4,a,a.length)}function
-ay(a){jx(ak.Sys_error,a)}function
-HL(a){ay(a+gf)}function
-by(a){return a.l}function
-G0(){}function
-aO(a){this.data=a}aO.prototype=new
-G0();aO.prototype.truncate=function(a){var
-b=this.data;this.data=aD(a|0);cK(b,0,this.data,0,a)};aO.prototype.length=function(){return by(this.data)};aO.prototype.write=function(b,d,g,a){var
+Iq(e){for(var
+f=z,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bG){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bG;d++);if(d-c>i0){b.substr(0,1);f+=b;b=z;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<pI){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bG|a&dQ)}else
+if(a<0xd800||a>=o6)b+=String.fromCharCode(o7|a>>12,bG|a>>6&dQ,bG|a&dQ);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<oZ||h>o6)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(pP|a>>18,bG|a>>12&dQ,bG|a>>6&dQ,bG|a&dQ)}if(b.length>dR){b.substr(0,1);f+=b;b=z}}return f+b}function
+HC(a){var
+b=9;if(!qn(a))b=8,a=Iq(a);return new
+ca(b,a,a.length)}function
+cc(a){return HC(a)}var
+IJ=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",oX,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",jf,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",i5,pG,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+d3(d,f,e,a){var
+b=IJ.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,cc(f||z),cc(e||z)];return c}var
+qg={};function
+df(a){return qg[a]}function
+dZ(b,a){throw[0,b].concat(a)}function
+HB(a){return new
+ca(4,a,a.length)}function
+ay(a){jC(ak.Sys_error,a)}function
+If(a){ay(a+gh)}function
+bB(a){return a.l}function
+Hu(){}function
+aP(a){this.data=a}aP.prototype=new
+Hu();aP.prototype.truncate=function(a){var
+b=this.data;this.data=aD(a|0);cM(b,0,this.data,0,a)};aP.prototype.length=function(){return bB(this.data)};aP.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=aD(b+a),f=this.data;this.data=e;cK(f,0,this.data,0,c)}bQ(d,g,this.data,b,a);return 0};aO.prototype.read=function(c,a,d,b){var
-e=this.length();cK(this.data,c,a,d,b);return 0};aO.prototype.read_one=function(a){return gr(this.data,a)};aO.prototype.close=function(){};aO.prototype.constructor=aO;function
-a$(b,a){this.content={};this.root=b;this.lookupFun=a}a$.prototype.nm=function(a){return this.root+a};a$.prototype.create_dir_if_needed=function(d){var
-c=d.split(b7),b=y;for(var
-a=0;a<c.length-1;a++){b+=c[a]+b7;if(this.content[b])continue;this.content[b]=Symbol("directory")}};a$.prototype.slash=function(a){return/\/$/.test(a)?a:a+b7};a$.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=aD(b+a),f=this.data;this.data=e;cM(f,0,this.data,0,c)}bQ(d,g,this.data,b,a);return 0};aP.prototype.read=function(c,a,d,b){var
+e=this.length();cM(this.data,c,a,d,b);return 0};aP.prototype.read_one=function(a){return gt(this.data,a)};aP.prototype.close=function(){};aP.prototype.constructor=aP;function
+bc(b,a){this.content={};this.root=b;this.lookupFun=a}bc.prototype.nm=function(a){return this.root+a};bc.prototype.create_dir_if_needed=function(d){var
+c=d.split(b9),b=z;for(var
+a=0;a<c.length-1;a++){b+=c[a]+b9;if(this.content[b])continue;this.content[b]=Symbol("directory")}};bc.prototype.slash=function(a){return/\/$/.test(a)?a:a+b9};bc.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-aO(cL(c[1]))}}};a$.prototype.exists=function(a){if(a==y)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};a$.prototype.mkdir=function(c,e,d){var
-b=d&&dd(pk);if(this.exists(c))if(b)dX(b,d1(oK,iT,this.nm(c)));else
+aP(cN(c[1]))}}};bc.prototype.exists=function(a){if(a==z)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};bc.prototype.mkdir=function(c,e,d){var
+b=d&&df(pz);if(this.exists(c))if(b)dZ(b,d3(oX,iY,this.nm(c)));else
 ay(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||y;if(!this.exists(a))if(b)dX(b,d1(ja,iT,this.nm(a)));else
-ay(a+gf);if(!this.is_dir(a))if(b)dX(b,d1(i0,iT,this.nm(a)));else
-ay(a+je);this.create_dir_if_needed(this.slash(c))};a$.prototype.rmdir=function(a,f){var
-b=f&&dd(pk),c=a==y?y:this.slash(a),e=new
-RegExp(oZ+c+ps);if(!this.exists(a))if(b)dX(b,d1(ja,i7,this.nm(a)));else
-ay(a+gf);if(!this.is_dir(a))if(b)dX(b,d1(i0,i7,this.nm(a)));else
-ay(a+je);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||z;if(!this.exists(a))if(b)dZ(b,d3(jf,iY,this.nm(a)));else
+ay(a+gh);if(!this.is_dir(a))if(b)dZ(b,d3(i5,iY,this.nm(a)));else
+ay(a+jj);this.create_dir_if_needed(this.slash(c))};bc.prototype.rmdir=function(a,f){var
+b=f&&df(pz),c=a==z?z:this.slash(a),e=new
+RegExp(pa+c+pH);if(!this.exists(a))if(b)dZ(b,d3(jf,ja,this.nm(a)));else
+ay(a+gh);if(!this.is_dir(a))if(b)dZ(b,d3(i5,ja,this.nm(a)));else
+ay(a+jj);for(var
 d
 in
-this.content)if(d.match(e))if(b)dX(b,d1(pr,i7,this.nm(a)));else
+this.content)if(d.match(e))if(b)dZ(b,d3(pG,ja,this.nm(a)));else
 ay(this.nm(a)+": Directory not empty");delete
-this.content[c]};a$.prototype.readdir=function(a){var
-f=a==y?y:this.slash(a);if(!this.exists(a))ay(a+gf);if(!this.is_dir(a))ay(a+je);var
+this.content[c]};bc.prototype.readdir=function(a){var
+f=a==z?z:this.slash(a);if(!this.exists(a))ay(a+gh);if(!this.is_dir(a))ay(a+jj);var
 g=new
-RegExp(oZ+f+ps),d={},c=[];for(var
+RegExp(pa+f+pH),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};a$.prototype.is_dir=function(a){if(a==y)return true;var
-b=this.slash(a);return this.content[b]?1:0};a$.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};bc.prototype.is_dir=function(a){if(a==z)return true;var
+b=this.slash(a);return this.content[b]?1:0};bc.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};a$.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ay(this.nm(a)+o5);if(b.text&&b.binary)ay(this.nm(a)+pl);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ay(this.nm(a)+" : is a directory");if(b.create&&b.excl)ay(this.nm(a)+o3);var
+this.content[a];return b};bc.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ay(this.nm(a)+ph);if(b.text&&b.binary)ay(this.nm(a)+pA);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ay(this.nm(a)+" : is a directory");if(b.create&&b.excl)ay(this.nm(a)+pf);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aO(aD(0));return this.content[a]}else
-HL(this.nm(a))};a$.prototype.register=function(c,a){var
-b;if(this.content[c])ay(this.nm(c)+o3);if(eT(a))b=new
-aO(a);if(gw(a))b=new
-aO(cL(a));else
+aP(aD(0));return this.content[a]}else
+If(this.nm(a))};bc.prototype.register=function(c,a){var
+b;if(this.content[c])ay(this.nm(c)+pf);if(eV(a))b=new
+aP(a);if(gy(a))b=new
+aP(cN(a));else
 if(a
 instanceof
 Array)b=new
-aO(G7(a));else
+aP(HB(a));else
 if(typeof
 a==="string")b=new
-aO(pR(a));else
+aP(p7(a));else
 if(a.toString){var
-d=cL(ca(a.toString()));b=new
-aO(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-ay(this.nm(c)+" : registering file with invalid content type")};a$.prototype.constructor=a$;function
-pI(){}function
-pV(b){var
-a=jD(b);if(!a)return;return a[0]+b7}var
-gz=pV(eP)||db("unable to compute caml_root"),d0=[];if(eX())d0.push({path:gz,device:new
-pI(gz)});else
-d0.push({path:gz,device:new
-a$(gz)});d0.push({path:pi,device:new
-a$(pi)});function
-qd(b){var
-g=HB(b),b=g.join(b7),f=p7(b),c;for(var
-e=0;e<d0.length;e++){var
-a=d0[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eX()){var
-d=pV(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=cN(cc(a.toString()));b=new
+aP(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+ay(this.nm(c)+" : registering file with invalid content type")};bc.prototype.constructor=bc;function
+pY(){}function
+p$(b){var
+a=jJ(b);if(!a)return;return a[0]+b9}var
+gB=p$(eR)||dd("unable to compute caml_root"),d2=[];if(eZ())d2.push({path:gB,device:new
+pY(gB)});else
+d2.push({path:gB,device:new
+bc(gB)});d2.push({path:pw,device:new
+bc(pw)});function
+qs(b){var
+g=H7(b),b=g.join(b9),f=qk(b),c;for(var
+e=0;e<d2.length;e++){var
+a=d2[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eZ()){var
+d=p$(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-pI(d)};d0.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ay("no device found for "+f)}function
-G$(c,b){var
-a=qd(c);if(!a.device.register)db("cannot register file");a.device.register(a.rest,b);return 0}function
-p8(c,a){var
-c=b(c),a=b(a);return G$(c,a)}function
-Hc(){var
-b=J.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)p8(b[a].name,b[a].content);J.jsoo_create_file=p8;J.caml_fs_tmp=[];return 0}function
-Hd(){return[0]}function
-He(a,b){return+(dV(a,b,false)>=0)}function
-jp(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=a2(d,c)}c=0;switch(e&3){case
+pY(d)};d2.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ay("no device found for "+f)}function
+HF(c,b){var
+a=qs(c);if(!a.device.register)dd("cannot register file");a.device.register(a.rest,b);return 0}function
+ql(c,a){var
+c=b(c),a=b(a);return HF(c,a)}function
+HI(){var
+b=M.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)ql(b[a].name,b[a].content);M.jsoo_create_file=ql;M.caml_fs_tmp=[];return 0}function
+HJ(){return[0]}function
+HK(a,b){return+(dX(a,b,false)>=0)}function
+ju(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=a4(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=a2(d,c)}d^=e;return d}function
-Hj(a,b){return jp(a,bw(b))}function
-Hg(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=a2(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=a4(d,c)}d^=e;return d}function
+HP(a,b){return ju(a,bz(b))}function
+HM(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=a4(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=a2(d,c)}d^=e;return d}function
-pZ(a){switch(a.t&6){default:da(a);case
+1:c|=b[a];d=a4(d,c)}d^=e;return d}function
+qd(a){switch(a.t&6){default:dc(a);case
 0:return a.c;case
 4:return a.c}}function
-Hf(b,c){var
-a=pZ(c);return typeof
-a==="string"?jp(b,a):Hg(b,a)}function
-Hh(a){a^=a>>>16;a=aH(a,0x85ebca6b|0);a^=a>>>13;a=aH(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-pW(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dS)d=dS;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eQ[a.caml_custom]&&eQ[a.caml_custom].hash){var
-k=eQ[a.caml_custom].hash(a);b=a2(b,k);c--}}else
+HL(b,c){var
+a=qd(c);return typeof
+a==="string"?ju(b,a):HM(b,a)}function
+HN(a){a^=a>>>16;a=aH(a,0x85ebca6b|0);a^=a>>>13;a=aH(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+qa(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dU)d=dU;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eS[a.caml_custom]&&eS[a.caml_custom].hash){var
+k=eS[a.caml_custom].hash(a);b=a4(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=a2(b,a[2]);c--;break;case
+248:b=a4(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=a2(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eT(a)){b=Hf(b,a);c--}else
-if(gw(a)){b=Hj(b,a);c--}else
+o=a.length-1<<10|a[0];b=a4(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(eV(a)){b=HL(b,a);c--}else
+if(gy(a)){b=HP(b,a);c--}else
 if(typeof
-a==="string"){b=jp(b,a);c--}else
-if(a===(a|0)){b=a2(b,a+a+1);c--}else
-if(a===+a){b=jo(b,a);c--}}b=Hh(b);return b&0x3FFFFFFF}function
-Hk(a,c,k){if(!isFinite(a)){if(isNaN(a))return ca(i1);return ca(a>0?pB:"-infinity")}var
+a==="string"){b=ju(b,a);c--}else
+if(a===(a|0)){b=a4(b,a+a+1);c--}else
+if(a===+a){b=jt(b,a);c--}}b=HN(b);return b&0x3FFFFFFF}function
+HQ(a,c,k){if(!isFinite(a)){if(isNaN(a))return cc(i6);return cc(a>0?pQ:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?y:dN,e=y;if(i)e=c6;else
+j=d<0?z:dP,e=z;if(i)e=c8;else
 switch(k){case
-43:e=dN;break;case
-32:e=cq;break;default:break}if(c>=0&&c<13){var
+43:e=dP;break;case
+32:e=cs;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(cI);if(h<0)b+=cI+dY(c,bm);else{var
-f=h+1+c;if(b.length<f)b+=dY(f-b.length,bm);else
-b=b.substr(0,f)}}return ca(e+iU+b+"p"+j+d.toString(10))}function
-Hr(a){return+a.isZero()}function
-Hu(a){return new
-E(a&cr,a>>24&cr,a>>31&b9)}function
-Hv(a){return a.toInt()}function
-Hq(a){return+a.isNeg()}function
-Ht(a){return a.neg()}function
-Ho(g,c){var
-a=jv(g);if(a.signedconv&&Hq(c)){a.sign=-1;c=Ht(c)}var
-b=y,h=Hu(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(Hv(e.modulus))+b}while(!Hr(c));if(a.prec>=0){a.filler=cq;var
-d=a.prec-b.length;if(d>0)b=dY(d,bm)+b}return jl(a,b)}function
-bx(b,a){a|=0;if(a>bP){a-=bP;b*=Math.pow(2,bP);if(a>bP){a-=bP;b*=Math.pow(2,bP)}}if(a<-bP){a+=bP;b*=Math.pow(2,-bP)}b*=Math.pow(2,a);return b}function
-Hz(a,b){return+(dV(a,b,false)<=0)}function
-HA(a,b){return+(dV(a,b,false)<0)}function
-p(a,d){if(a<0)c$();var
+h=b.indexOf(cK);if(h<0)b+=cK+d0(c,bo);else{var
+f=h+1+c;if(b.length<f)b+=d0(f-b.length,bo);else
+b=b.substr(0,f)}}return cc(e+iZ+b+"p"+j+d.toString(10))}function
+HX(a){return+a.isZero()}function
+H0(a){return new
+E(a&ct,a>>24&ct,a>>31&b$)}function
+H1(a){return a.toInt()}function
+HW(a){return+a.isNeg()}function
+HZ(a){return a.neg()}function
+HU(g,c){var
+a=jA(g);if(a.signedconv&&HW(c)){a.sign=-1;c=HZ(c)}var
+b=z,h=H0(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(H1(e.modulus))+b}while(!HX(c));if(a.prec>=0){a.filler=cs;var
+d=a.prec-b.length;if(d>0)b=d0(d,bo)+b}return jq(a,b)}function
+bA(b,a){a|=0;if(a>bP){a-=bP;b*=Math.pow(2,bP);if(a>bP){a-=bP;b*=Math.pow(2,bP)}}if(a<-bP){a+=bP;b*=Math.pow(2,-bP)}b*=Math.pow(2,a);return b}function
+H5(a,b){return+(dX(a,b,false)<=0)}function
+H6(a,b){return+(dX(a,b,false)<0)}function
+q(a,d){if(a<0)db();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-HS(a){return b(gB(a,0,a.length))}var
-HC=function(){function
+Im(a){return b(gD(a,0,a.length))}var
+H8=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -662,42 +662,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bE<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bG<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=pZ(i);if(typeof
+e=[],h=qd(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return HS(k(e,f))}}();function
-HD(c,b,a){return HC(cL(c),b,a)}function
-HE(){return 0}var
-b$=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Im(k(e,f))}}();function
+H9(c,b,a){return H8(cN(c),b,a)}function
+H_(){return 0}var
+cb=new
 Array();function
-gx(c){var
-a=b$[c];if(!a.opened)ay("Cannot flush a closed channel");if(!a.buffer||a.buffer==y)return 0;if(a.fd&&ak.fds[a.fd]&&ak.fds[a.fd].output){var
+gz(c){var
+a=cb[c];if(!a.opened)ay("Cannot flush a closed channel");if(!a.buffer||a.buffer==z)return 0;if(a.fd&&ak.fds[a.fd]&&ak.fds[a.fd].output){var
 b=ak.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=y;return 0}function
-K(a){return by(a)}function
-p4(e,f){var
-a=b$[e],d=b(f),c=K(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-HX(a){var
-a=jA(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=z;return 0}function
+N(a){return bB(a)}function
+qi(e,f){var
+a=cb[e],d=b(f),c=N(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+Ir(a){var
+a=jG(a),b=M;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-HY(a){var
-a=jA(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+Is(a){var
+a=jG(a),b=M;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-gC(c,e,d,a){if(ak.fds===undefined)ak.fds=new
+gE(c,e,d,a){if(ak.fds===undefined)ak.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ak.fds[c]=b;if(!ak.fd_last_idx||c>ak.fd_last_idx)ak.fd_last_idx=c;return c}function
-If(c,b,g){var
+IL(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -707,154 +707,154 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ay(bw(c)+o5);if(a.text&&a.binary)ay(bw(c)+pl);var
-d=qd(c),e=d.device.open(d.rest,a),f=ak.fd_last_idx?ak.fd_last_idx:0;return gC(f+1,p4,e,a)}gC(0,p4,new
-aO(aD(0)));gC(1,HY,new
-aO(aD(0)));gC(2,HX,new
-aO(aD(0)));function
-HF(a){var
-c=ak.fds[a];if(c.flags.wronly)ay(pG+a+" is writeonly");var
-d=null;if(a==0&&eX()){var
-e=require("fs");d=function(){return ca(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};b$[b.fd]=b;return b.fd}function
-p0(c){var
-b=ak.fds[c];if(b.flags.rdonly)ay(pG+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:y};b$[a.fd]=a;return a.fd}function
-HG(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ay(bz(c)+ph);if(a.text&&a.binary)ay(bz(c)+pA);var
+d=qs(c),e=d.device.open(d.rest,a),f=ak.fd_last_idx?ak.fd_last_idx:0;return gE(f+1,qi,e,a)}gE(0,qi,new
+aP(aD(0)));gE(1,Is,new
+aP(aD(0)));gE(2,Ir,new
+aP(aD(0)));function
+H$(a){var
+c=ak.fds[a];if(c.flags.wronly)ay(pV+a+" is writeonly");var
+d=null;if(a==0&&eZ()){var
+e=require("fs");d=function(){return cc(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};cb[b.fd]=b;return b.fd}function
+qe(c){var
+b=ak.fds[c];if(b.flags.rdonly)ay(pV+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:z};cb[a.fd]=a;return a.fd}function
+Ia(){var
 b=0;for(var
-a=0;a<b$.length;a++)if(b$[a]&&b$[a].opened&&b$[a].out)b=[0,b$[a].fd,b];return b}function
-dZ(a){return a}function
-HH(g,d,h,f){var
-b=b$[g];if(!b.opened)ay("Cannot output to a closed channel");var
-a;if(h==0&&by(d)==f)a=d;else{a=aD(f);cK(d,h,a,0,f)}var
-i=dZ(a),c=bw(i),e=c.lastIndexOf(oO);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);gx(g);b.buffer+=c.substr(e+1)}return 0}function
-ju(b,a,d,c){return HH(b,cL(a),d,c)}function
-p1(c,a){var
-d=b(String.fromCharCode(a));ju(c,d,0,1);return 0}function
-gy(b,a){if(a==0)eV();return b%a}function
-eU(a,b){return+(dV(a,b,false)!=0)}function
-HJ(a,b){a[0]=aW;a[1]=b;return 0}function
-aP(a){if(a
+a=0;a<cb.length;a++)if(cb[a]&&cb[a].opened&&cb[a].out)b=[0,cb[a].fd,b];return b}function
+d1(a){return a}function
+Ib(g,d,h,f){var
+b=cb[g];if(!b.opened)ay("Cannot output to a closed channel");var
+a;if(h==0&&bB(d)==f)a=d;else{a=aD(f);cM(d,h,a,0,f)}var
+i=d1(a),c=bz(i),e=c.lastIndexOf(o1);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);gz(g);b.buffer+=c.substr(e+1)}return 0}function
+jz(b,a,d,c){return Ib(b,cN(a),d,c)}function
+qf(c,a){var
+d=b(String.fromCharCode(a));jz(c,d,0,1);return 0}function
+gA(b,a){if(a==0)eX();return b%a}function
+eW(a,b){return+(dX(a,b,false)!=0)}function
+Id(a,b){a[0]=aX;a[1]=b;return 0}function
+aQ(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eT(a))return gp;else
-if(gw(a))return gp;else
+if(eV(a))return gr;else
+if(gy(a))return gr;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return iY;else
-return eL}function
-bF(b,c,a){if(a&&J.toplevelReloc)b=J.toplevelReloc(a);ak[b+1]=c;if(a)ak[a]=c}function
-jy(a,b){p2[bw(a)]=b;return 0}function
-HO(a){return Math.round(a)}function
-gA(a){if(a==0)a=1/a;return a<0?1:0}function
-HQ(){ac(jd)}function
-eW(b,a){return eO(b,a)}function
-aE(b,a){if(a>>>0>=K(b))HQ();return eW(b,a)}function
-G6(a,b){if(a===b)return 1;a.t&6&&da(a);b.t&6&&da(b);return a.c==b.c?1:0}function
-HR(a,b){return G6(a,b)}function
-w(a,b){return 1-HR(a,b)}function
-HT(){return 0x7FFFFFFF/4|0}function
-HM(){jw(ak.Not_found)}function
-p6(c){var
-a=J,b=pY(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return ca(a.process.env[b]);if(J.jsoo_static_env&&J.jsoo_static_env[b])return ca(J.jsoo_static_env[b]);HM()}function
-HU(){if(J.crypto)if(typeof
-J.crypto.getRandomValues==="function"){var
-a=new(J.Uint32Array)(1);J.crypto.getRandomValues(a);return[0,a[0]]}else
-if(J.crypto.randomBytes==="function"){var
-b=J.crypto.randomBytes(4),a=new(J.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return i3;else
+return eN}function
+bH(b,c,a){if(a&&M.toplevelReloc)b=M.toplevelReloc(a);ak[b+1]=c;if(a)ak[a]=c}function
+jD(a,b){qg[bz(a)]=b;return 0}function
+Ii(a){return Math.round(a)}function
+gC(a){if(a==0)a=1/a;return a<0?1:0}function
+Ik(){ac(ji)}function
+eY(b,a){return eQ(b,a)}function
+aE(b,a){if(a>>>0>=N(b))Ik();return eY(b,a)}function
+HA(a,b){if(a===b)return 1;a.t&6&&dc(a);b.t&6&&dc(b);return a.c==b.c?1:0}function
+Il(a,b){return HA(a,b)}function
+t(a,b){return 1-Il(a,b)}function
+In(){return 0x7FFFFFFF/4|0}function
+Ig(){jB(ak.Not_found)}function
+qj(c){var
+a=M,b=qc(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return cc(a.process.env[b]);if(M.jsoo_static_env&&M.jsoo_static_env[b])return cc(M.jsoo_static_env[b]);Ig()}function
+Io(){if(M.crypto)if(typeof
+M.crypto.getRandomValues==="function"){var
+a=new(M.Uint32Array)(1);M.crypto.getRandomValues(a);return[0,a[0]]}else
+if(M.crypto.randomBytes==="function"){var
+b=M.crypto.randomBytes(4),a=new(M.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-jz(a){var
+jF(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 aI(b,a){return{joo_tramp:b,joo_args:a}}function
-HV(c,a){if(typeof
+Ip(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-p3(a){return a}function
+qh(a){return a}function
 bS(a){if(a
 instanceof
-Array)return a;if(J.RangeError&&a
+Array)return a;if(M.RangeError&&a
 instanceof
-J.RangeError&&a.message&&a.message.match(/maximum call stack/i))return p3(ak.Stack_overflow);if(J.InternalError&&a
+M.RangeError&&a.message&&a.message.match(/maximum call stack/i))return qh(ak.Stack_overflow);if(M.InternalError&&a
 instanceof
-J.InternalError&&a.message&&a.message.match(/too much recursion/i))return p3(ak.Stack_overflow);if(a
+M.InternalError&&a.message&&a.message.match(/too much recursion/i))return qh(ak.Stack_overflow);if(a
 instanceof
-J.Error&&dd(oR))return[0,dd(oR),a];return[0,ak.Failure,ca(String(a))]}function
-ba(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-p$(b){var
-a=BigInt(b);return ba(a<0?-a:a)}function
-qa(a,b){return ba(BigInt(a)+BigInt(b))}function
-gE(a){if(a===0)eV();return BigInt(a)}function
-H1(e,g){var
-b=BigInt(e),a=gE(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return ba(f?c+BigInt(1):c)}function
-N(a,b){return a<b?-1:a>b?1:0}function
-jB(a,b){return ba(BigInt(a)/gE(b))}function
-H_(a,b){return ba(BigInt(a)%gE(b))}function
-H2(a,b){return[0,jB(a,b),H_(a,b)]}function
-gD(a,b){return a===b?1:0}function
-H3(c,a,b){if(a<0||b<1)ac("Z.extract: invalid bit range");return ba(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-de(e,f){var
-b=BigInt(e),a=gE(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return ba(g?c-BigInt(1):c)}function
-jC(d,c){var
-a=bw(d);if(a!==gm&&a!==cs)ac("Z.format: the format must be %d or %x");return b(c.toString(a===cs?16:10))}function
-H4(){return 0}function
-H5(a,b){return ba(BigInt(a)*BigInt(b))}function
-H6(b,c){var
-a=b*c;return a<-2147483648||a>i3?1:0}function
-H7(a){return ba(-BigInt(a))}function
-a3(a){if(a===0)return 0;var
+M.Error&&df(o4))return[0,df(o4),a];return[0,ak.Failure,cc(String(a))]}function
+bd(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+qo(b){var
+a=BigInt(b);return bd(a<0?-a:a)}function
+qp(a,b){return bd(BigInt(a)+BigInt(b))}function
+gG(a){if(a===0)eX();return BigInt(a)}function
+Iv(e,g){var
+b=BigInt(e),a=gG(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return bd(f?c+BigInt(1):c)}function
+O(a,b){return a<b?-1:a>b?1:0}function
+jH(a,b){return bd(BigInt(a)/gG(b))}function
+IE(a,b){return bd(BigInt(a)%gG(b))}function
+Iw(a,b){return[0,jH(a,b),IE(a,b)]}function
+gF(a,b){return a===b?1:0}function
+Ix(c,a,b){if(a<0||b<1)ac("Z.extract: invalid bit range");return bd(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+dg(e,f){var
+b=BigInt(e),a=gG(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return bd(g?c-BigInt(1):c)}function
+jI(d,c){var
+a=bz(d);if(a!==go&&a!==cu)ac("Z.format: the format must be %d or %x");return b(c.toString(a===cu?16:10))}function
+Iy(){return 0}function
+Iz(a,b){return bd(BigInt(a)*BigInt(b))}function
+IA(b,c){var
+a=b*c;return a<-2147483648||a>i8?1:0}function
+IB(a){return bd(-BigInt(a))}function
+a5(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-H8(c,i,b,e){var
-f=bw(i);if(b<0||e<0||b>f.length-e)ac("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,y),d=c===10||c===0;if(!d&&c!==16)ac("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))ac("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:iU+a);return ba(a===g?h:-h)}function
-H9(a){return ba(BigInt(a)-BigInt(1))}function
-qb(b,a){if(a<0)ac("Z.shift_left: count argument must be positive");return ba(BigInt(b)<<BigInt(a))}function
-H$(b,a){if(a<0)ac("Z.shift_right: count argument must be positive");return ba(BigInt(b)>>BigInt(a))}function
-U(a){return a<0?-1:a>0?1:0}function
-Ia(b){if(b<0)ac("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(a3(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return ba(a)}function
-qc(a,b){return ba(BigInt(a)-BigInt(b))}function
-Ib(a){return ba(BigInt(a)+BigInt(1))}function
-Ic(a){if(typeof
-a!=="number")jw(dd(o_));return a}function
-Ie(a,c){J.verale={greeting:bw(a),ask:function(a){return bw(bR(c,[b(a)]))}};return 0}function
-Hy(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-Hb(b){var
-a=y;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Hy(b[1]))var
+IC(c,i,b,e){var
+f=bz(i);if(b<0||e<0||b>f.length-e)ac("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,z),d=c===10||c===0;if(!d&&c!==16)ac("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))ac("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:iZ+a);return bd(a===g?h:-h)}function
+ID(a){return bd(BigInt(a)-BigInt(1))}function
+qq(b,a){if(a<0)ac("Z.shift_left: count argument must be positive");return bd(BigInt(b)<<BigInt(a))}function
+IF(b,a){if(a<0)ac("Z.shift_right: count argument must be positive");return bd(BigInt(b)>>BigInt(a))}function
+V(a){return a<0?-1:a>0?1:0}function
+IG(b){if(b<0)ac("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(a5(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return bd(a)}function
+qr(a,b){return bd(BigInt(a)-BigInt(b))}function
+IH(a){return bd(BigInt(a)+BigInt(1))}function
+II(a){if(typeof
+a!=="number")jB(df(pm));return a}function
+IK(a,c){M.verale={greeting:bz(a),ask:function(a){return bz(bR(c,[b(a)]))}};return 0}function
+H4(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+HH(b){var
+a=z;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&H4(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=oD;var
+d=f;d<e.length;d++){if(d>f)a+=oP;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-b_)a+=go+c.toString()+go;else
+ca)a+=gq+c.toString()+gq;else
 if(typeof
-c=="string")a+=go+c.toString()+go;else
-a+=pd}a+=")"}else
+c=="string")a+=gq+c.toString()+gq;else
+a+=pr}a+=")"}else
 if(b[0]==ao)a+=b[1];return a}function
-pU(a){if(a
+p_(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==ao)){var
-c=dd(oJ);if(c)c(a,false);else{var
-d=Hb(a),b=dd(oC);if(b)b(0);J.console.error(i6+d+oO)}}else
+c=df(oW);if(c)c(a,false);else{var
+d=HH(a),b=df(oO);if(b)b(0);M.console.error(i$+d+o1)}}else
 throw a}function
-HP(){var
-a=J;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){pU(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)pU(a.error)})}HP();function
-f(a,b){return a.length==1?a(b):bR(a,[b])}function
+Ij(){var
+a=M;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){p_(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)p_(a.error)})}Ij();function
+h(a,b){return a.length==1?a(b):bR(a,[b])}function
 o(a,b,c){return a.length==2?a(b,c):bR(a,[b,c])}function
-aN(a,b,c,d){return a.length==3?a(b,c,d):bR(a,[b,c,d])}function
-cG(a,b,c,d,e){return a.length==4?a(b,c,d,e):bR(a,[b,c,d,e])}function
-b5(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bR(a,[b,c,d,e,f])}function
-oz(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bR(a,[b,c,d,e,f,g])}function
-GZ(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bR(a,[b,c,d,e,f,g,h])}Hc();var
-eZ=[ao,b(pC),-1],jI=[ao,b(oL),-2],jG=[ao,b(iX),-3],jF=[ao,b(pb),-4],gI=[ao,b(oP),-5],bT=[ao,b(ph),-7],jH=[ao,b(oY),-8],gH=[ao,b(pj),-9],ah=[ao,b(px),-11],jJ=[ao,b(oB),-12],GY=[4,0,0,0,[12,45,[4,0,0,0,0]]],g1=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(o2),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dr=[0,0,0],nO=[0,0,0],nQ=[0,0,0],n2=[0,0,-1],iE=[0,0,0],eE=[0,0,1,0,0,0],c5=[0,58,62],eF=[0,96,c9],iF=[0,0,0,0],oc=[0,1,0,0];bF(11,jJ,oB);bF(10,ah,px);bF(9,[ao,b(o9),-10],o9);bF(8,gH,pj);bF(7,jH,oY);bF(6,bT,ph);bF(5,[ao,b(po),-6],po);bF(4,gI,oP);bF(3,jF,pb);bF(2,jG,iX);bF(1,jI,oL);bF(0,eZ,pC);var
-qs=b("output_substring"),qo=b("%.12g"),qm=b(cI),qj=b("true"),qk=b("false"),qf=dc(0,0,pg),qg=dc(0,0,65520),qh=dc(1,0,pg),qw=b("option is None"),qD=b("\\\\"),qE=b("\\'"),qF=b("\\b"),qG=b("\\t"),qH=b("\\n"),qI=b("\\r"),qB=b("Char.chr"),qK=b("4.13.1"),qU=b("List.map2"),qW=b("List.fold_left2"),q0=b("List.combine"),qR=b("List.init"),qP=b(oN),qN=b("nth"),qO=b(oN),qM=b("hd"),q6=b("String.blit / Bytes.blit_string"),q5=b("Bytes.blit"),q4=b("String.sub / Bytes.sub"),rh=b("String.contains_from / Bytes.contains_from"),rc=b(y),q_=b("String.concat"),rt=[0,b("array.ml"),322,4],rp=b("Array.map2: arrays must have the same length"),ro=b("Array.blit"),rn=b("Array.fill"),rm=b("Array.sub"),rl=b("Array.init"),rs=b("Stdlib.Array.Bottom"),rw=b("Stdlib.Queue.Empty"),rC=b("CamlinternalLazy.Undefined"),rL=b("Buffer.add_substring/add_subbytes"),rJ=b("Buffer.add: cannot grow buffer"),rI=[0,b(pn),93,2],rH=[0,b(pn),94,2],rW=b("%c"),rX=b("%s"),rY=b(oA),rZ=b(oX),r0=b(o$),r1=b(oF),r2=b("%f"),r3=b("%B"),r4=b("%{"),r5=b("%}"),r6=b("%("),r7=b("%)"),r8=b("%a"),r9=b("%t"),r_=b("%?"),r$=b("%r"),sa=b("%_r"),sb=[0,b(aG),850,23],sm=[0,b(aG),814,21],se=[0,b(aG),815,21],sn=[0,b(aG),818,21],sf=[0,b(aG),819,21],so=[0,b(aG),822,19],sg=[0,b(aG),823,19],sp=[0,b(aG),826,22],sh=[0,b(aG),827,22],sq=[0,b(aG),831,30],si=[0,b(aG),832,30],sk=[0,b(aG),836,26],sc=[0,b(aG),837,26],sl=[0,b(aG),846,28],sd=[0,b(aG),847,28],sj=[0,b(aG),851,23],tE=b(o8),tC=[0,b(aG),1558,4],tD=b("Printf: bad conversion %["),tF=[0,b(aG),1626,39],tG=[0,b(aG),1649,31],tH=[0,b(aG),1650,31],tI=b("Printf: bad conversion %_"),tJ=b(o6),tK=b(pa),tL=b(o6),tM=b(pa),tx=b(i1),tv=b("neg_infinity"),tw=b(pB),tu=b(cI),tp=[0,oI],td=b("%+nd"),te=b("% nd"),tg=b("%+ni"),th=b("% ni"),ti=b("%nx"),tj=b("%#nx"),tk=b("%nX"),tl=b("%#nX"),tm=b("%no"),tn=b("%#no"),tc=b("%nd"),tf=b(o$),to=b("%nu"),s1=b("%+ld"),s2=b("% ld"),s4=b("%+li"),s5=b("% li"),s6=b("%lx"),s7=b("%#lx"),s8=b("%lX"),s9=b("%#lX"),s_=b("%lo"),s$=b("%#lo"),s0=b("%ld"),s3=b(oX),ta=b("%lu"),sN=b("%+Ld"),sO=b("% Ld"),sQ=b("%+Li"),sR=b("% Li"),sS=b("%Lx"),sT=b("%#Lx"),sU=b("%LX"),sV=b("%#LX"),sW=b("%Lo"),sX=b("%#Lo"),sM=b("%Ld"),sP=b(oF),sY=b("%Lu"),sz=b("%+d"),sA=b("% d"),sC=b("%+i"),sD=b("% i"),sE=b(cs),sF=b("%#x"),sG=b("%X"),sH=b("%#X"),sI=b("%o"),sJ=b("%#o"),sy=b(gm),sB=b(oA),sK=b(o8),rO=b("@]"),rP=b("@}"),rQ=b("@?"),rR=b("@\n"),rS=b("@."),rT=b("@@"),rU=b("@%"),rV=b("@"),sr=b("CamlinternalFormat.Type_mismatch"),tT=b(y),tU=[0,[11,b(oD),[2,0,[2,0,0]]],b(", %s%s")],up=[0,[11,b(i6),[2,0,[12,10,0]]],b(pu)],uq=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],uo=b("Fatal error: out of memory in uncaught exception handler"),ul=[0,[11,b(i6),[2,0,[12,10,0]]],b(pu)],ug=[0,[2,0,[12,10,0]],b("%s\n")],uh=[0,[11,b(o0),0],b(o0)],t9=b("Raised at"),t_=b("Re-raised at"),t$=b("Raised by primitive operation at"),ua=b("Called from"),ub=b(" (inlined)"),ud=b(y),uc=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(o2),GY]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],ue=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],t2=b("Out of memory"),t3=b("Stack overflow"),t4=b("Pattern matching failed"),t5=b("Assertion failed"),t6=b("Undefined recursive module"),tW=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],tX=b(y),tY=b(y),tZ=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],tS=[0,[4,0,0,0,0],b(gm)],tQ=[0,[3,0,0],b("%S")],tR=b(pd),ui=[0,b(y),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],uu=b("x"),uE=b("Hashtbl: unsupported hash table format"),GW=b("OCAMLRUNPARAM"),GU=b("CAMLRUNPARAM"),uz=b(y),vk=[3,0,3],vl=b(cI),ve=b(pF),vf=b("<\/"),vg=b(y),va=b(pF),vb=b("<"),vc=b(y),u_=b("\n"),uZ=[0,b(y)],uS=b(y),uT=b(y),uU=b(y),uV=b(y),uO=[0,b(y),0,b(y)],uN=b(y),uJ=b("Stdlib.Format.String_tag"),vs=b("Z.Overflow"),vt=b(o_),vA=b("int_of_big_int"),vQ=[0,0],v6=[0,0],zx=[0,0],yw=[0,0],yj=[0,0,0],Cb=b(pc),Ca=b("image"),B_=b("expected a finite number"),B8=b("a digit in base 16"),B6=b(pD),B1=b("joint"),B2=b("nothing"),B3=b(pH),B4=b("nothing, prices or joint"),B0=b(jb),BZ=b(pH),BQ=b("activation"),BR=b("others"),BS=b("patch"),BT=b("sum"),BV=b("a linear readout"),BW=b(jb),BX=b("a patch"),BU=b(pD),BP=b("a prototype"),BN=b("certificate"),BO=b(jb),BK=b(pm),BL=b("as many prototypes as coordinates"),BM=b("positive scales"),BF=b(o4),BG=b("maximum"),BH=b("soft_tree"),BI=b("a readout"),By=b("masked_max"),Bz=b("max"),BA=b("max_minus_mean"),BB=b("max_minus_mean_distance"),BC=b("top_mean"),BD=b("a pooling"),Bo=b("exp_distance"),Bp=b("exponential"),Bq=b("identity"),Br=b("log_ratio"),Bs=b("negated"),Bt=b("quadratic"),Bu=b("rectified"),Bv=b("threshold"),Bw=b("a similarity"),Bh=b("cosine"),Bi=b("euclidean"),Bj=b("inner_product"),Bk=b("rooted_cosine"),Bl=b("softmax"),Bm=b("a geometry"),Bd=b("a child that is a node or a leaf of the tree"),Be=b("a child that is a greater node"),Bf=b("every node and every leaf in the tree"),Bb=b("a row of 0 and 1 with a 1"),A$=b("a number from 1"),A_=b(pe),A7=b(gi),A8=b("some"),A9=b("none or some"),A3=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],A4=[0,[4,6,0,0,0],b(cs)],A5=b(" or "),A6=b("a list of "),A1=[0,[4,6,0,0,0],b(cs)],A2=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],AY=b(cs),AZ=b("a natural number"),A0=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],AW=b(cs),AX=b("a positive integer"),AV=b(gi),AS=b(y),AT=b("an integer in base 16"),AQ=b("expected the end of the line, found another item"),AP=b("at most 1025 bytes"),AO=b("expected another item, found the end of the line"),AL=[0,[11,b(pe),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],AJ=b("Reader.Wrong"),AK=b("Reader.Too_large"),CZ=b("picture"),C0=b(pc),CY=b("a layer before this one"),CV=b(pz),CW=b("a positive std"),CX=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],CD=b("leaky_relu"),CM=b("add"),CN=b("avg_pool2d"),CO=b("clamp"),CP=b("concat"),CQ=b("conv2d"),CR=b("flatten"),CS=b("inverse_root"),CE=b(o4),CF=b("max_pool2d"),CG=b("multiply"),CH=b("relu"),CI=b("sigmoid"),CJ=b("tanh"),CK=b("upsample_nearest"),CL=b("a layer of as many inputs as its kind has"),CB=b("inputs with the same rows and columns"),Cz=b("inputs of one shape"),Cx=b("a second input whose extents are those of the first, or 1"),Cv=b("a lower end that is at most the upper one"),Cs=b("a slope from 0 to 1"),Co=b("a pooling without dilation"),Cp=[0,1,1],Cq=b("a padding of at most half the kernel"),Cn=b("a layer without rows and columns before a linear one"),Ck=b("groups that divide the channels"),Cl=b("groups that divide the rows of weights"),Ci=b("a row of weights"),Ch=b("windows that are no larger than what they slide over"),Cf=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],Cg=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Cd=b("a layer is larger than 2^24"),C4=[0,0],C6=[0,1],C5=[0,2],DP=[0,1],DQ=[0,ge],DN=b("a patch without views"),DL=[0,1],DM=[0,ge],DS=[0,0.03,[0,1.,0]],DX=[0,0],Eh=[0,40,[0,24,[0,12,0]]],Ep=[0,1.],ES=[0,0,0],EQ=[0,dQ,[0,oG,[0,pv,[0,gg,[0,0.3,0]]]]],Fd=[0,160,192],Fn=[0,1,0],Fk=[0,1,0],Fh=[0,0,0],FA=[1,0],Fw=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],FI=[0,0,[0,dS,[0,1152,0]]],F3=b("some "),F4=b(gi),F2=[0,[4,6,0,0,0],b(cs)],F1=b(cs),F6=b("unclaimed"),F7=b("at_least "),F8=b("at_most "),Gc=b(gi),Gv=b("minimal"),GE=b("entailment_hints"),GF=b("entails"),GG=b(pm),GH=b("instance"),GI=b("instance_settings"),GJ=b("latents"),GK=b(oQ),Gw=b("needed"),Gx=b(pz),Gy=b("numbers"),Gz=b("pictured"),GA=b("refuted"),GB=b("values"),GD=b(oQ),GC=b("a question: the head first, and only once; so the network before pictures"),Gi=b("proved"),Gj=b("not proved"),Gk=b("not covered: "),Gl=b(pq),Gm=b(pq),Gn=b("numbers: "),Go=b("values: "),Gp=b("latents: "),GP=b("limit: "),GQ=b("limit: there is no more memory"),GR=b("limit: a list is too long"),GS=b("the input ends within a line"),GN=b("error: "),GM=b("expected one line, found more"),GT=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+aO(a,b,c,d){return a.length==3?a(b,c,d):bR(a,[b,c,d])}function
+cI(a,b,c,d,e){return a.length==4?a(b,c,d,e):bR(a,[b,c,d,e])}function
+b7(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bR(a,[b,c,d,e,f])}function
+oL(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bR(a,[b,c,d,e,f,g])}function
+Ht(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bR(a,[b,c,d,e,f,g,h])}HI();var
+e1=[ao,b(pR),-1],jO=[ao,b(oY),-2],jM=[ao,b(i2),-3],jL=[ao,b(pp),-4],gK=[ao,b(o2),-5],bT=[ao,b(pv),-7],jN=[ao,b(o$),-8],gJ=[ao,b(py),-9],ah=[ao,b(pM),-11],jP=[ao,b(oN),-12],Hs=[4,0,0,0,[12,45,[4,0,0,0,0]]],g3=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(pe),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dt=[0,0,0],nZ=[0,0,0],n2=[0,0,0],oc=[0,0,-1],iJ=[0,0,0],eG=[0,0,1,0,0,0],c7=[0,58,62],eH=[0,96,c$],iK=[0,0,0,0],oo=[0,1,0,0];bH(11,jP,oN);bH(10,ah,pM);bH(9,[ao,b(pl),-10],pl);bH(8,gJ,py);bH(7,jN,o$);bH(6,bT,pv);bH(5,[ao,b(pD),-6],pD);bH(4,gK,o2);bH(3,jL,pp);bH(2,jM,i2);bH(1,jO,oY);bH(0,e1,pR);var
+qH=b("output_substring"),qD=b("%.12g"),qB=b(cK),qy=b("true"),qz=b("false"),qu=de(0,0,pu),qv=de(0,0,65520),qw=de(1,0,pu),qL=b("option is None"),qS=b("\\\\"),qT=b("\\'"),qU=b("\\b"),qV=b("\\t"),qW=b("\\n"),qX=b("\\r"),qQ=b("Char.chr"),qZ=b("4.13.1"),q9=b("List.map2"),q$=b("List.fold_left2"),rd=b("List.combine"),q6=b("List.init"),q4=b(o0),q2=b("nth"),q3=b(o0),q1=b("hd"),rj=b("String.blit / Bytes.blit_string"),ri=b("Bytes.blit"),rh=b("String.sub / Bytes.sub"),rw=b("String.contains_from / Bytes.contains_from"),rr=b(z),rn=b("String.concat"),rI=[0,b("array.ml"),322,4],rE=b("Array.map2: arrays must have the same length"),rD=b("Array.blit"),rC=b("Array.fill"),rB=b("Array.sub"),rA=b("Array.init"),rH=b("Stdlib.Array.Bottom"),rL=b("Stdlib.Queue.Empty"),rR=b("CamlinternalLazy.Undefined"),r0=b("Buffer.add_substring/add_subbytes"),rY=b("Buffer.add: cannot grow buffer"),rX=[0,b(pC),93,2],rW=[0,b(pC),94,2],r$=b("%c"),sa=b("%s"),sb=b(oM),sc=b(o_),sd=b(pn),se=b(oS),sf=b("%f"),sg=b("%B"),sh=b("%{"),si=b("%}"),sj=b("%("),sk=b("%)"),sl=b("%a"),sm=b("%t"),sn=b("%?"),so=b("%r"),sp=b("%_r"),sq=[0,b(aG),850,23],sB=[0,b(aG),814,21],st=[0,b(aG),815,21],sC=[0,b(aG),818,21],su=[0,b(aG),819,21],sD=[0,b(aG),822,19],sv=[0,b(aG),823,19],sE=[0,b(aG),826,22],sw=[0,b(aG),827,22],sF=[0,b(aG),831,30],sx=[0,b(aG),832,30],sz=[0,b(aG),836,26],sr=[0,b(aG),837,26],sA=[0,b(aG),846,28],ss=[0,b(aG),847,28],sy=[0,b(aG),851,23],tT=b(pk),tR=[0,b(aG),1558,4],tS=b("Printf: bad conversion %["),tU=[0,b(aG),1626,39],tV=[0,b(aG),1649,31],tW=[0,b(aG),1650,31],tX=b("Printf: bad conversion %_"),tY=b(pi),tZ=b(po),t0=b(pi),t1=b(po),tM=b(i6),tK=b("neg_infinity"),tL=b(pQ),tJ=b(cK),tE=[0,oV],ts=b("%+nd"),tt=b("% nd"),tv=b("%+ni"),tw=b("% ni"),tx=b("%nx"),ty=b("%#nx"),tz=b("%nX"),tA=b("%#nX"),tB=b("%no"),tC=b("%#no"),tr=b("%nd"),tu=b(pn),tD=b("%nu"),te=b("%+ld"),tf=b("% ld"),th=b("%+li"),ti=b("% li"),tj=b("%lx"),tk=b("%#lx"),tl=b("%lX"),tm=b("%#lX"),tn=b("%lo"),to=b("%#lo"),td=b("%ld"),tg=b(o_),tp=b("%lu"),s2=b("%+Ld"),s3=b("% Ld"),s5=b("%+Li"),s6=b("% Li"),s7=b("%Lx"),s8=b("%#Lx"),s9=b("%LX"),s_=b("%#LX"),s$=b("%Lo"),ta=b("%#Lo"),s1=b("%Ld"),s4=b(oS),tb=b("%Lu"),sO=b("%+d"),sP=b("% d"),sR=b("%+i"),sS=b("% i"),sT=b(cu),sU=b("%#x"),sV=b("%X"),sW=b("%#X"),sX=b("%o"),sY=b("%#o"),sN=b(go),sQ=b(oM),sZ=b(pk),r3=b("@]"),r4=b("@}"),r5=b("@?"),r6=b("@\n"),r7=b("@."),r8=b("@@"),r9=b("@%"),r_=b("@"),sG=b("CamlinternalFormat.Type_mismatch"),t8=b(z),t9=[0,[11,b(oP),[2,0,[2,0,0]]],b(", %s%s")],uE=[0,[11,b(i$),[2,0,[12,10,0]]],b(pJ)],uF=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],uD=b("Fatal error: out of memory in uncaught exception handler"),uA=[0,[11,b(i$),[2,0,[12,10,0]]],b(pJ)],uv=[0,[2,0,[12,10,0]],b("%s\n")],uw=[0,[11,b(pc),0],b(pc)],um=b("Raised at"),un=b("Re-raised at"),uo=b("Raised by primitive operation at"),up=b("Called from"),uq=b(" (inlined)"),us=b(z),ur=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(pe),Hs]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],ut=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],uf=b("Out of memory"),ug=b("Stack overflow"),uh=b("Pattern matching failed"),ui=b("Assertion failed"),uj=b("Undefined recursive module"),t$=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],ua=b(z),ub=b(z),uc=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],t7=[0,[4,0,0,0,0],b(go)],t5=[0,[3,0,0],b("%S")],t6=b(pr),ux=[0,b(z),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],uJ=b("x"),uT=b("Hashtbl: unsupported hash table format"),Hq=b("OCAMLRUNPARAM"),Ho=b("CAMLRUNPARAM"),uO=b(z),vz=[3,0,3],vA=b(cK),vt=b(pU),vu=b("<\/"),vv=b(z),vp=b(pU),vq=b("<"),vr=b(z),vn=b("\n"),vc=[0,b(z)],u7=b(z),u8=b(z),u9=b(z),u_=b(z),u3=[0,b(z),0,b(z)],u2=b(z),uY=b("Stdlib.Format.String_tag"),vH=b("Z.Overflow"),vI=b(pm),vP=b("int_of_big_int"),v4=[0,0],wh=[0,0],zN=[0,0],yL=[0,0],yy=[0,0,0],CG=b(pq),CF=b("image"),CD=b("expected a finite number"),CB=b("a digit in base 16"),Cz=b(pS),Cu=b("joint"),Cv=b("nothing"),Cw=b(pW),Cx=b("nothing, prices or joint"),Ct=b(jg),Cs=b(pW),Cj=b("activation"),Ck=b("others"),Cl=b("patch"),Cm=b("sum"),Co=b("a linear readout"),Cp=b(jg),Cq=b("a patch"),Cn=b(pS),Ci=b("a prototype"),Cg=b("certificate"),Ch=b(jg),Cd=b(pB),Ce=b("as many prototypes as coordinates"),Cf=b("positive scales"),B_=b(pg),B$=b("maximum"),Ca=b("soft_tree"),Cb=b("a readout"),B3=b("masked_max"),B4=b("max"),B5=b("max_minus_mean"),B6=b("max_minus_mean_distance"),B7=b("top_mean"),B8=b("a pooling"),BS=b("exp_distance"),BT=b("exponential"),BU=b("identity"),BV=b(oQ),BW=b("negated"),BX=b("quadratic"),BY=b("rectified"),BZ=b("steps"),B0=b(px),B1=b("a similarity"),BE=b("reciprocal"),BL=b(pX),BM=b("exp"),BN=b("from_peak"),BO=b(oQ),BP=b(pb),BQ=b("negate"),BF=b("rectify"),BG=b("root"),BH=b("scale"),BI=b("square"),BJ=b(px),BK=b("a step"),Bx=b("cosine"),By=b("euclidean"),Bz=b("inner_product"),BA=b("rooted_cosine"),BB=b("softmax"),BC=b("a geometry"),Bt=b("a child that is a node or a leaf of the tree"),Bu=b("a child that is a greater node"),Bv=b("every node and every leaf in the tree"),Br=b("a row of 0 and 1 with a 1"),Bp=b("a number from 1"),Bo=b(ps),Bl=b(gk),Bm=b("some"),Bn=b("none or some"),Bh=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],Bi=[0,[4,6,0,0,0],b(cu)],Bj=b(" or "),Bk=b("a list of "),Bf=[0,[4,6,0,0,0],b(cu)],Bg=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],Bc=b(cu),Bd=b("a natural number"),Be=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],Ba=b(cu),Bb=b("a positive integer"),A$=b(gk),A8=b(z),A9=b("an integer in base 16"),A6=b("expected the end of the line, found another item"),A5=b("at most 1025 bytes"),A4=b("expected another item, found the end of the line"),A1=[0,[11,b(ps),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],AZ=b("Reader.Wrong"),A0=b("Reader.Too_large"),Ds=b("picture"),Dt=b(pq),Dr=b("a layer before this one"),Do=b(pO),Dp=b("a positive std"),Dq=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],C8=b("leaky_relu"),Df=b(pX),Dg=b("avg_pool2d"),Dh=b("clamp"),Di=b("concat"),Dj=b("conv2d"),Dk=b("flatten"),Dl=b("inverse_root"),C9=b(pg),C_=b("max_pool2d"),C$=b(pb),Da=b("relu"),Db=b("sigmoid"),Dc=b("tanh"),Dd=b("upsample_nearest"),De=b("a layer of as many inputs as its kind has"),C6=b("inputs with the same rows and columns"),C4=b("inputs of one shape"),C2=b("a second input whose extents are those of the first, or 1"),C0=b("a lower end that is at most the upper one"),CX=b("a slope from 0 to 1"),CT=b("a pooling without dilation"),CU=[0,1,1],CV=b("a padding of at most half the kernel"),CS=b("a layer without rows and columns before a linear one"),CP=b("groups that divide the channels"),CQ=b("groups that divide the rows of weights"),CN=b("a row of weights"),CM=b("windows that are no larger than what they slide over"),CK=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],CL=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],CI=b("a layer is larger than 2^24"),Dx=[0,0],Dz=[0,1],Dy=[0,2],Ei=[0,1],Ej=[0,gg],Eg=b("a patch without views"),Ee=[0,1],Ef=[0,gg],El=[0,0.03,[0,1.,0]],Eq=[0,0],EM=[0,40,[0,24,[0,12,0]]],EU=[0,1.],Fm=[0,0,0],Fk=[0,dS,[0,oT,[0,pK,[0,gi,[0,0.3,0]]]]],FJ=[0,160,192],FT=[0,1,0],FQ=[0,1,0],FN=[0,0,0],F6=[1,0],F2=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Gc=[0,0,[0,dU,[0,1152,0]]],Gx=b("some "),Gy=b(gk),Gw=[0,[4,6,0,0,0],b(cu)],Gv=b(cu),GA=b("unclaimed"),GB=b("at_least "),GC=b("at_most "),GI=b(gk),G1=b("minimal"),G_=b("entailment_hints"),G$=b("entails"),Ha=b(pB),Hb=b("instance"),Hc=b("instance_settings"),Hd=b("latents"),He=b(o3),G2=b("needed"),G3=b(pO),G4=b("numbers"),G5=b("pictured"),G6=b("refuted"),G7=b("values"),G9=b(o3),G8=b("a question: the head first, and only once; so the network before pictures"),GO=b("proved"),GP=b("not proved"),GQ=b("not covered: "),GR=b(pF),GS=b(pF),GT=b("numbers: "),GU=b("values: "),GV=b("latents: "),Hj=b("limit: "),Hk=b("limit: there is no more memory"),Hl=b("limit: a list is too long"),Hm=b("the input ends within a line"),Hh=b("error: "),Hg=b("expected one line, found more"),Hn=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 al(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -874,25 +874,25 @@ b=a[1];return[9,b,b,al(a[3])];case
 11:return[11,al(a[1])];case
 12:return[12,al(a[1])];case
 13:return[13,al(a[1])];default:return[14,al(a[1])]}}function
-a4(a,b){if(typeof
+a6(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,a4(a[1],b)];case
-1:return[1,a4(a[1],b)];case
-2:return[2,a4(a[1],b)];case
-3:return[3,a4(a[1],b)];case
-4:return[4,a4(a[1],b)];case
-5:return[5,a4(a[1],b)];case
-6:return[6,a4(a[1],b)];case
-7:return[7,a4(a[1],b)];case
+0:return[0,a6(a[1],b)];case
+1:return[1,a6(a[1],b)];case
+2:return[2,a6(a[1],b)];case
+3:return[3,a6(a[1],b)];case
+4:return[4,a6(a[1],b)];case
+5:return[5,a6(a[1],b)];case
+6:return[6,a6(a[1],b)];case
+7:return[7,a6(a[1],b)];case
 8:var
-c=a[1];return[8,c,a4(a[2],b)];case
+c=a[1];return[8,c,a6(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,a4(a[3],b)];case
-10:return[10,a4(a[1],b)];case
-11:return[11,a4(a[1],b)];case
-12:return[12,a4(a[1],b)];case
-13:return[13,a4(a[1],b)];default:return[14,a4(a[1],b)]}}function
+d=a[2],e=a[1];return[9,e,d,a6(a[3],b)];case
+10:return[10,a6(a[1],b)];case
+11:return[11,a6(a[1],b)];case
+12:return[12,a6(a[1],b)];case
+13:return[13,a6(a[1],b)];default:return[14,a6(a[1],b)]}}function
 af(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -938,185 +938,187 @@ E=a[1];return[21,E,af(a[2],b)];case
 23:var
 F=a[1];return[23,F,af(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,af(a[3],b)]}}function
-gF(a){return[0,a]}function
-gG(a){return a[1]}function
-jE(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-eY(a){throw[0,jG,a]}function
-am(a){throw[0,jF,a]}function
-df(b,a){return Hz(b,a)?b:a}function
-az(b,a){return He(b,a)?b:a}function
-e0(a){return 0<=a?a:-a|0}var
-L=dW(qf),$=dW(qg),bG=dW(qh),qe=i3;function
+gH(a){return[0,a]}function
+gI(a){return a[1]}function
+jK(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+e0(a){throw[0,jM,a]}function
+am(a){throw[0,jL,a]}function
+dh(b,a){return H5(b,a)?b:a}function
+az(b,a){return HK(b,a)?b:a}function
+e2(a){return 0<=a?a:-a|0}var
+J=dY(qu),_=dY(qv),bq=dY(qw),qt=i8;function
 aJ(d,c){var
-a=K(d),e=K(c),b=aD(a+e|0);bQ(d,0,b,0,a);bQ(c,0,b,a,e);return dZ(b)}function
-qi(a){return a?qj:qk}function
-ql(a){var
-e=K(a);return function(f){var
-b=f;for(;;){if(e<=b)return aJ(a,qm);var
+a=N(d),e=N(c),b=aD(a+e|0);bQ(d,0,b,0,a);bQ(c,0,b,a,e);return d1(b)}function
+qx(a){return a?qy:qz}function
+qA(a){var
+e=N(a);return function(f){var
+b=f;for(;;){if(e<=b)return aJ(a,qB);var
 c=aE(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-qn(a){return ql(jm(qo,a))}function
-cu(a,b){if(a){var
-c=a[1];return[0,c,cu(a[2],b)]}return b}HF(0);var
-qp=p0(1),bU=p0(2);function
-qq(b){function
+qC(a){return qA(jr(qD,a))}function
+cw(a,b){if(a){var
+c=a[1];return[0,c,cw(a[2],b)]}return b}H$(0);var
+qE=qe(1),bU=qe(2);function
+qF(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{gx(d)}catch(a){a=bS(a);if(a[1]!==jI)throw a;var
+c=a[2],d=a[1];try{gz(d)}catch(a){a=bS(a);if(a[1]!==jO)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(HG(0))}function
-d2(b,a){return ju(b,a,0,K(a))}function
-qr(d,c,b,a){if(0<=b&&0<=a&&!((K(c)-a|0)<b))return ju(d,c,b,a);return am(qs)}function
-jK(a){d2(bU,a);p1(bU,10);return gx(bU)}var
-gJ=gF(qq);function
-qt(c){for(;;){var
-d=gF(1),a=gG(gJ),b=1-jE(gJ,a,function(a,b){return function(d){if(jE(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-gK(a){return f(gG(gJ),0)}jy(b(oC),gK);function
-qu(b,a){return p1(b,a)}function
-e1(a){return gx(a)}function
-d3(a,b){return a?a[1]:b}function
-qv(a){return a?a[1]:am(qw)}function
-e2(a,b){return a?f(b,a[1]):0}function
-qx(a){return a?a[1]:0}function
-bo(b,a){return a?[0,f(b,a[1])]:0}function
-qy(b,a){return a?f(b,a[1]):0}function
-jL(a){return a?1:0}function
-e3(a){return 0===a[0]?[0,a[1]]:0}function
-qz(a){return a}function
-qA(a){if(0<=a&&!(iY<a))return a;return am(qB)}function
-qC(a){var
-c=0;if(40<=a){if(92===a)return qD;if(!(i4<=a))c=1}else
-if(32<=a){if(39<=a)return qE;c=1}else
+a=c;continue}return 0}}return a(Ia(0))}function
+d4(b,a){return jz(b,a,0,N(a))}function
+qG(d,c,b,a){if(0<=b&&0<=a&&!((N(c)-a|0)<b))return jz(d,c,b,a);return am(qH)}function
+jQ(a){d4(bU,a);qf(bU,10);return gz(bU)}var
+gL=gH(qF);function
+qI(c){for(;;){var
+d=gH(1),a=gI(gL),b=1-jK(gL,a,function(a,b){return function(d){if(jK(a,1,0))h(c,0);return h(b,0)}}(d,a));if(b)continue;return b}}function
+gM(a){return h(gI(gL),0)}jD(b(oO),gM);function
+qJ(b,a){return qf(b,a)}function
+e3(a){return gz(a)}function
+d5(a,b){return a?a[1]:b}function
+qK(a){return a?a[1]:am(qL)}function
+e4(a,b){return a?h(b,a[1]):0}function
+qM(a){return a?a[1]:0}function
+br(b,a){return a?[0,h(b,a[1])]:0}function
+qN(b,a){return a?h(b,a[1]):0}function
+jR(a){return a?1:0}function
+e5(a){return 0===a[0]?[0,a[1]]:0}function
+qO(a){return a}function
+qP(a){if(0<=a&&!(i3<a))return a;return am(qQ)}function
+qR(a){var
+c=0;if(40<=a){if(92===a)return qS;if(!(i9<=a))c=1}else
+if(32<=a){if(39<=a)return qT;c=1}else
 if(!(14<=a))switch(a){case
-8:return qF;case
-9:return qG;case
-10:return qH;case
-13:return qI}if(c){var
-d=aD(1);at(d,0,a);return dZ(d)}var
-b=aD(4);at(b,0,92);at(b,1,48+(a/c7|0)|0);at(b,2,48+((a/10|0)%10|0)|0);at(b,3,48+(a%10|0)|0);return dZ(b)}function
-qJ(a){return 25<a+i8>>>0?a:a+py|0}var
-gL=HT(0),d4=(4*gL|0)-1|0;function
-qL(d,c){var
+8:return qU;case
+9:return qV;case
+10:return qW;case
+13:return qX}if(c){var
+d=aD(1);at(d,0,a);return d1(d)}var
+b=aD(4);at(b,0,92);at(b,1,48+(a/c9|0)|0);at(b,2,48+((a/10|0)%10|0)|0);at(b,3,48+(a%10|0)|0);return d1(b)}function
+qY(a){return 25<a+jb>>>0?a:a+pN|0}var
+gN=In(0),d6=(4*gN|0)-1|0;function
+q0(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-ap(a){return qL(0,a)}function
-jM(a){return a?a[1]:eY(qM)}function
-bz(b,a){return 0<=a?function(d,c){var
+ap(a){return q0(0,a)}function
+jS(a){return a?a[1]:e0(q1)}function
+bC(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return eY(qN)}}(b,a):am(qO)}function
-gM(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return e0(q2)}}(b,a):am(q3)}function
+gO(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):am(qP)}function
-dg(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):am(q4)}function
+di(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bp(a){return dg(a,0)}function
-qQ(g,e,d,c){var
-b=g,a=e;for(;;){if(d<=a)return b;var
-b=[0,f(c,a),b],a=a+1|0;continue}}function
-jN(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,jN(a+1|0,c,b)]}function
-aQ(a,b){return 0<=a?50<a?bp(qQ(0,0,a,b)):jN(0,a,b):am(qR)}function
-H(b,a){if(a){var
-c=a[2],d=f(b,a[1]);return[0,d,H(b,c)]}return 0}function
-jO(c,b,a){if(a){var
-d=a[2],e=o(b,c,a[1]);return[0,e,jO(c+1|0,b,d)]}return 0}function
-cv(b,a){return jO(0,b,a)}function
-qS(c,a){return function(e,d){var
+bs(a){return di(a,0)}function
+q5(f,e,d,c){var
+b=f,a=e;for(;;){if(d<=a)return b;var
+b=[0,h(c,a),b],a=a+1|0;continue}}function
+jT(a,c,b){if(c<=a)return 0;var
+d=h(b,a);return[0,d,jT(a+1|0,c,b)]}function
+aR(a,b){return 0<=a?50<a?bs(q5(0,0,a,b)):jT(0,a,b):am(q6)}function
+K(b,a){if(a){var
+c=a[2],d=h(b,a[1]);return[0,d,K(b,c)]}return 0}function
+jU(c,b,a){if(a){var
+d=a[2],e=o(b,c,a[1]);return[0,e,jU(c+1|0,b,d)]}return 0}function
+cx(b,a){return jU(0,b,a)}function
+q7(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
-g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
+f=a[2],b=[0,h(c,a[1]),b],a=f;continue}return b}}(0,a)}function
 aq(c,b){var
 a=b;for(;;){if(a){var
-d=a[2];f(c,a[1]);var
+d=a[2];h(c,a[1]);var
 a=d;continue}return 0}}function
-qT(e,d,c){var
+q8(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];o(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-dh(b,a){return qT(0,b,a)}function
+dj(b,a){return q8(0,b,a)}function
 ai(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=o(e,b,a[1]),a=f;continue}return b}}function
-gN(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=o(c,b[1],a[1]);return[0,f,gN(c,e,d)]}}else
-if(!a)return 0;return am(qU)}function
-qV(g,f,e,d){var
+jV(c,a,b){if(a){var
+d=a[1];return o(c,d,jV(c,a[2],b))}return b}function
+gP(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=o(c,b[1],a[1]);return[0,f,gP(c,e,d)]}}else
+if(!a)return 0;return am(q9)}function
+q_(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=aN(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return am(qW)}}function
-bq(d,c){var
+h=a[2],i=b[2],c=aO(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return am(q$)}}function
+bt(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=f(d,a[1]);if(b){var
+e=a[2],b=h(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-di(d,c){var
+dk(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=f(d,a[1]);if(b)return b;var
+e=a[2],b=h(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-d5(d,c){var
+d7(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===a1(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===a3(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-qX(d,c){var
+ra(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===a1(b[1],d))return f;var
+b=a[1],e=a[2],f=b[2];if(0===a3(b[1],d))return f;var
 a=e;continue}throw bT}}function
-gO(d,c){var
+gQ(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===a1(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===a3(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-qY(d,c){var
+rb(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===a1(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===a3(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-jP(b,a){if(a){var
-c=a[2],d=a[1];return 0===a1(d[1],b)?c:[0,d,jP(b,c)]}return 0}function
-e4(d,c){var
+jW(b,a){if(a){var
+c=a[2],d=a[1];return 0===a3(d[1],b)?c:[0,d,jW(b,c)]}return 0}function
+e6(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2];if(f(d,b))return[0,b];var
+b=a[1],e=a[2];if(h(d,b))return[0,b];var
 a=e;continue}return 0}}function
-aR(e){function
-a(h,g){var
-b=h,a=g;for(;;){if(a){var
-c=a[2],d=a[1];if(f(e,d)){var
+aS(e){function
+a(g,f){var
+b=g,a=f;for(;;){if(a){var
+c=a[2],d=a[1];if(h(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bp(b)}}var
+a=c;continue}return bs(b)}}var
 b=0;return function(c){return a(b,c)}}function
 bV(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=o(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bp(b)}}(0,0,a)}function
+d=a[1],i=a[2],j=o(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bs(b)}}(0,0,a)}function
 bW(e){function
-a(h,g){var
-b=h,a=g;for(;;){if(a){var
-c=a[2],d=f(e,a[1]);if(d){var
+a(g,f){var
+b=g,a=f;for(;;){if(a){var
+c=a[2],d=h(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bp(b)}}var
+a=c;continue}return bs(b)}}var
 b=0;return function(c){return a(b,c)}}function
-cN(b,a){return function(e,d,c){var
+cP(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=dg(f(e,a[1]),b),a=g;continue}return bp(b)}}(b,0,a)}function
-qZ(g,a){return function(j,i,h){var
-c=j,b=i,a=h;for(;;){if(a){var
-e=a[2],d=a[1];if(f(g,d)){var
+f=a[2],b=di(h(e,a[1]),b),a=f;continue}return bs(b)}}(b,0,a)}function
+rc(f,a){return function(j,i,g){var
+c=j,b=i,a=g;for(;;){if(a){var
+e=a[2],d=a[1];if(h(f,d)){var
 c=[0,d,c],a=e;continue}var
 b=[0,d,b],a=e;continue}var
-k=bp(b);return[0,bp(c),k]}}(0,0,a)}function
-jQ(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],jQ(b[2],a[2])]}}else
-if(!a)return 0;return am(q0)}function
-e5(a,b){function
+k=bs(b);return[0,bs(c),k]}}(0,0,a)}function
+jX(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],jX(b[2],a[2])]}}else
+if(!a)return 0;return am(rd)}function
+e7(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<o(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return dg(d,b)}return dg(c,b)}}function
+d=k,b=[0,f,b];continue}return di(d,b)}return di(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<o(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return dg(d,b)}return dg(c,b)}}function
+c=j,b=[0,e,b];continue}return di(d,b)}return di(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<o(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1134,30 +1136,30 @@ k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<o(a,d,c)?0<o(a,d,b)?0<o(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<o(a,c,b)?0<o(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,n=l(m,e),t=n[1],p=l(f-m|0,n[2]),u=p[2];return[0,r(t,p[1],0),u]}var
 c=ap(b);return 2<=c?g(c,b)[1]:b}function
-q1(d,c){var
+re(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-e6(d,c){var
+e8(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-gP(b,a){return b<=a?b:a}function
-jR(b,a){return a<=b?b:a}function
-jS(a){return b(y+a)}function
-cO(a,c){var
-b=aD(a);Ha(b,0,a,c);return b}function
-jT(a){var
-b=by(a),c=aD(b);cK(a,0,c,0,b);return c}function
-q2(a){return jT(cL(a))}function
-q3(c,b,a){if(0<=b&&0<=a&&!((by(c)-a|0)<b)){var
-d=aD(a);cK(c,b,d,0,a);return d}return am(q4)}function
-jU(c,b,a){return dZ(q3(c,b,a))}function
-jV(e,c,d,b,a){if(0<=a&&0<=c&&!((by(e)-a|0)<c)&&0<=b&&!((by(d)-a|0)<b))return cK(e,c,d,b,a);return am(q5)}function
-cb(e,c,d,b,a){if(0<=a&&0<=c&&!((K(e)-a|0)<c)&&0<=b&&!((by(d)-a|0)<b))return bQ(e,c,d,b,a);return am(q6)}function
-q7(e){var
-a=[0,0],m=by(e)-1|0,o=0;if(!(m<0)){var
+gR(b,a){return b<=a?b:a}function
+jY(b,a){return a<=b?b:a}function
+jZ(a){return b(z+a)}function
+cQ(a,c){var
+b=aD(a);HG(b,0,a,c);return b}function
+j0(a){var
+b=bB(a),c=aD(b);cM(a,0,c,0,b);return c}function
+rf(a){return j0(cN(a))}function
+rg(c,b,a){if(0<=b&&0<=a&&!((bB(c)-a|0)<b)){var
+d=aD(a);cM(c,b,d,0,a);return d}return am(rh)}function
+j1(c,b,a){return d1(rg(c,b,a))}function
+j2(e,c,d,b,a){if(0<=a&&0<=c&&!((bB(e)-a|0)<c)&&0<=b&&!((bB(d)-a|0)<b))return cM(e,c,d,b,a);return am(ri)}function
+cd(e,c,d,b,a){if(0<=a&&0<=c&&!((N(e)-a|0)<c)&&0<=b&&!((bB(d)-a|0)<b))return bQ(e,c,d,b,a);return am(rj)}function
+rk(e){var
+a=[0,0],m=bB(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=eO(e,i),g=0;if(32<=f){var
+f=eQ(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1168,12 +1170,12 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===by(e))return jT(e);var
+i=r;continue}break}}if(a[1]===bB(e))return j0(e);var
 b=aD(a[1]);a[1]=0;var
-n=by(e)-1|0,p=0;if(!(n<0)){var
+n=bB(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=eO(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(i4<=c)d=1;else
+c=eQ(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(i9<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1183,80 +1185,80 @@ switch(c){case
 9:at(b,a[1],92);a[1]++;at(b,a[1],116);break;case
 10:at(b,a[1],92);a[1]++;at(b,a[1],110);break;case
 13:at(b,a[1],92);a[1]++;at(b,a[1],114);break;default:d=1}switch(d){case
-1:at(b,a[1],92);a[1]++;at(b,a[1],48+(c/c7|0)|0);a[1]++;at(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;at(b,a[1],48+(c%10|0)|0);break;case
+1:at(b,a[1],92);a[1]++;at(b,a[1],48+(c/c9|0)|0);a[1]++;at(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;at(b,a[1],48+(c%10|0)|0);break;case
 2:at(b,a[1],92);a[1]++;at(b,a[1],c);break;case
 3:at(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-jW(g,b){var
-c=by(b);if(0===c)return b;var
-d=aD(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){at(d,a,f(g,eO(b,a)));var
+j3(f,b){var
+c=bB(b);if(0===c)return b;var
+d=aD(c),e=c-1|0,g=0;if(!(e<0)){var
+a=g;for(;;){at(d,a,h(f,eQ(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-q8(a){return jW(qJ,a)}function
-gQ(a){return cL(a)}function
-bA(a){return dZ(a)}function
-gR(b,a){return bA(cO(b,a))}function
-q9(a,b){return b<=a?a:am(q_)}function
-q$(f,e,d){var
+rl(a){return j3(qY,a)}function
+gS(a){return cN(a)}function
+bD(a){return d1(a)}function
+gT(b,a){return bD(cQ(b,a))}function
+rm(a,b){return b<=a?a:am(rn)}function
+ro(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=q9((K(c)+e|0)+b|0,b),a=g;continue}return K(c)+b|0}return b}}function
-ra(b,h,g,e,f){var
+g=a[2],b=rm((N(c)+e|0)+b|0,b),a=g;continue}return N(c)+b|0}return b}}function
+rp(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bQ(a,0,b,d,K(a));bQ(g,0,b,d+K(a)|0,e);var
-d=(d+K(a)|0)+e|0,c=i;continue}bQ(a,0,b,d,K(a));return b}return b}}function
-rb(b,a){if(a){var
-c=K(b);return bA(ra(aD(q$(0,c,a)),0,b,c,a))}return rc}function
-rd(b,a){return bA(jW(b,gQ(a)))}function
-re(a){return function(b,f,e){var
+i=c[2];bQ(a,0,b,d,N(a));bQ(g,0,b,d+N(a)|0,e);var
+d=(d+N(a)|0)+e|0,c=i;continue}bQ(a,0,b,d,N(a));return b}return b}}function
+rq(b,a){if(a){var
+c=N(b);return bD(rp(aD(ro(0,c,a)),0,b,c,a))}return rr}function
+rs(b,a){return bD(j3(b,gS(a)))}function
+rt(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=eW(b,a)+py|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bA(q7(gQ(b)));var
-a=a+1|0;continue}}(a,K(a),0)}function
-rf(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bT;if(eW(e,a)===b)return a;var
+c=eY(b,a)+pN|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return bD(rk(gS(b)));var
+a=a+1|0;continue}}(a,N(a),0)}function
+ru(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bT;if(eY(e,a)===b)return a;var
 a=a+1|0;continue}}function
-rg(b,a,d){var
-c=K(b);if(0<=a&&!(c<a))try{rf(b,c,a,d);var
-e=1;return e}catch(a){a=bS(a);if(a===bT)return 0;throw a}return am(rh)}function
-ri(b,a){return rg(b,0,a)}function
-rj(a){return bA(q8(gQ(a)))}function
-rk(a){return 1-(typeof
+rv(b,a,d){var
+c=N(b);if(0<=a&&!(c<a))try{ru(b,c,a,d);var
+e=1;return e}catch(a){a=bS(a);if(a===bT)return 0;throw a}return am(rw)}function
+rx(b,a){return rv(b,0,a)}function
+ry(a){return bD(rl(gS(a)))}function
+rz(a){return 1-(typeof
 a==="number"?1:0)}function
 au(b,c){if(0===b)return[0];if(0<=b){var
-d=p(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
-a=g;for(;;){d[1+a]=f(c,a);var
-h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return am(rl)}function
-jX(b,f,e){var
-c=p(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
-a=g;for(;;){c[1+a]=p(f,e);var
+d=q(b,h(c,0)),e=b-1|0,f=1;if(!(e<1)){var
+a=f;for(;;){d[1+a]=h(c,a);var
+g=a+1|0;if(e!==a){var
+a=g;continue}break}}return d}return am(rA)}function
+j4(b,f,e){var
+c=q(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
+a=g;for(;;){c[1+a]=q(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
 bX(a){var
-b=a.length-1;return 0===b?[0]:jh(a,0,b)}function
-cw(b,a){var
-c=b.length-1;return 0===c?bX(a):0===a.length-1?jh(b,0,c):G1(b,a)}function
-e7(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return jh(c,b,a);return am(rm)}function
-jY(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return G3(c,b,a,d);return am(rn)}function
-jZ(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return G2(e,c,d,b,a);return am(ro)}function
-d6(d,b){var
+b=a.length-1;return 0===b?[0]:jm(a,0,b)}function
+cy(b,a){var
+c=b.length-1;return 0===c?bX(a):0===a.length-1?jm(b,0,c):Hv(b,a)}function
+e9(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return jm(c,b,a);return am(rB)}function
+j5(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return Hx(c,b,a,d);return am(rC)}function
+j6(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return Hw(e,c,d,b,a);return am(rD)}function
+d8(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){f(d,b[1+a]);var
-g=a+1|0;if(c!==a){var
-a=g;continue}break}}return 0}function
-r(d,b){var
+a=e;for(;;){h(d,b[1+a]);var
+f=a+1|0;if(c!==a){var
+a=f;continue}break}}return 0}function
+s(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=p(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){e[1+a]=f(d,b[1+a]);var
-i=a+1|0;if(g!==a){var
+e=q(c,h(d,b[1])),f=c-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=h(d,b[1+a]);var
+i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-d7(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return am(rp);if(0===b)return[0];var
-f=p(b,o(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
+d9(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return am(rE);if(0===b)return[0];var
+f=q(b,o(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=o(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
@@ -1265,20 +1267,20 @@ c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){o(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-V(d,b){var
+W(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=p(c,o(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
+e=q(c,o(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=o(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
 aA(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-rq(d,c){var
+rF(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-I(a){if(a){var
-b=a[2],d=a[1],c=p(rq(0,a),d);return function(e,d){var
+L(a){if(a){var
+b=a[2],d=a[1],c=q(rF(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
@@ -1287,47 +1289,47 @@ b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=o(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-j0(c,b){var
+j7(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
+a=e;for(;;){if(a===d)return 0;if(h(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-cP(c,b){var
+cR(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
+a=e;for(;;){if(a===d)return 1;if(h(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-gS=[ao,rs,cM(0)];function
-rr(b){if(bn(b,[0]))return[0,[0],[0]];var
-d=b[1],c=b.length-1,e=p(c,d[1]),f=p(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
+gU=[ao,rH,cO(0)];function
+rG(b){if(bp(b,[0]))return[0,[0],[0]];var
+d=b[1],c=b.length-1,e=q(c,d[1]),f=q(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-j1(e,a){function
+j8(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(o(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(o(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,n=c(a,k)[1+k];if(!(0<=o(e,c(a,b)[1+b],n)))return b+1|0}if(b<g)return b;throw[0,gS,d]}function
+k=b+1|0,n=c(a,k)[1+k];if(!(0<=o(e,c(a,b)[1+b],n)))return b+1|0}if(b<g)return b;throw[0,gU,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<o(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bS(b);if(b[1]===gS){var
+g=l(f,b,d);return g}catch(b){b=bS(b);if(b[1]===gU){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 n(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=n(b,a);return c}catch(a){a=bS(a);if(a[1]===gS)return a[2];throw a}}var
+c=n(b,a);return c}catch(a){a=bS(a);if(a[1]===gU)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=o(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,ah,rt]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,ah,rI]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1341,15 +1343,15 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-ru(l,a){function
+rJ(l,a){function
 i(e,h,i,b,g,d,f){var
 m=e+h|0,n=b+g|0;function
 j(t,s,r,q,p){var
 f=t,k=s,e=r,j=q,b=p;for(;;){if(0<o(l,k,j)){c(d,b)[1+b]=j;var
 g=e+1|0;if(g<n){var
-e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jZ(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
+e=g,j=c(i,g)[1+g],b=b+1|0;continue}return j6(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
 h=f+1|0;if(h<m){var
-f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jZ(i,e,d,b+1|0,n-e|0)}}var
+f=h,k=c(a,h)[1+h],b=b+1|0;continue}return j6(i,e,d,b+1|0,n-e|0)}}var
 k=c(i,b)[1+b];return j(e,c(a,e)[1+e],b,k,f)}function
 j(q,e,f,p){var
 g=p-1|0,r=0;if(!(g<0)){var
@@ -1363,143 +1365,143 @@ d=t;continue a}break}break}}return 0}function
 d(c,g,f,e){if(e<=5)return j(c,g,f,e);var
 b=e/2|0,h=e-b|0;d(c+b|0,g,f+b|0,h);d(c,a,c+h|0,b);return i(c+h|0,b,g,f+b|0,h,g,f)}var
 e=a.length-1;if(e<=5)return j(0,a,0,e);var
-f=e/2|0,b=e-f|0,g=p(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
-dj(a){return a!=a?1:0}function
-bb(b,a){if(!(b<a)){var
-c=0;if(gA(a)||!gA(b))c=1;if(c)return dj(b)?b:a}return dj(a)?a:b}function
+f=e/2|0,b=e-f|0,g=q(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
+dl(a){return a!=a?1:0}function
+be(b,a){if(!(b<a)){var
+c=0;if(gC(a)||!gC(b))c=1;if(c)return dl(b)?b:a}return dl(a)?a:b}function
 A(b,a){if(!(b<a)){var
-c=0;if(gA(a)||!gA(b))c=1;if(c)return dj(a)?a:b}return dj(b)?b:a}function
-d8(a){return[0,0,0]}function
-d9(a){a[1]=0;a[2]=0;return 0}function
-dk(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-dl(a){var
+c=0;if(gC(a)||!gC(b))c=1;if(c)return dl(a)?a:b}return dl(b)?b:a}function
+d_(a){return[0,0,0]}function
+d$(a){a[1]=0;a[2]=0;return 0}function
+dm(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+dn(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-dm(b){var
+dp(b){var
 a=b[1];return a?[0,a[1]]:0}function
-rv(b,a){return aq(b,a[1])}var
-rx=[ao,rw,cM(0)];function
-ry(a){return[0,0,0,0]}function
-gT(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-j2(d,a){var
+rK(b,a){return aq(b,a[1])}var
+rM=[ao,rL,cO(0)];function
+rN(a){return[0,0,0,0]}function
+gV(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+j9(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-rz(b){var
+rO(b){var
 a=b[2];return a?[0,a[1]]:0}function
-rA(a){var
+rP(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gT(a);return c}throw rx}function
-rB(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gV(a);return c}throw rM}function
+rQ(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gT(a);return[0,c]}return 0}var
-rD=[ao,rC,cM(0)];function
-rE(a){throw rD}function
-bc(a){var
-c=a[1];a[1]=rE;try{var
-b=f(c,0);HJ(a,b);return b}catch(b){b=bS(b);a[1]=function(a){throw b};throw b}}function
-e8(a){var
-b=1<=a?a:1,c=d4<b?d4:b,d=aD(c);return[0,d,0,c,d]}function
-e9(a){return jU(a[1],0,a[2])}function
-rF(a){return a[2]}function
-rG(a){a[2]=0;return 0}function
-gU(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(d4<b[1])if((d+c|0)<=d4)b[1]=d4;else
-eY(rJ);var
-e=aD(b[1]);jV(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ah,rH]}throw[0,ah,rI]}}function
-gV(a,c){var
-b=a[2];if(a[3]<=b)gU(a,1);at(a[1],b,c);a[2]=b+1|0;return 0}function
-rK(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gV(a);return[0,c]}return 0}var
+rS=[ao,rR,cO(0)];function
+rT(a){throw rS}function
+bf(a){var
+c=a[1];a[1]=rT;try{var
+b=h(c,0);Id(a,b);return b}catch(b){b=bS(b);a[1]=function(a){throw b};throw b}}function
+e_(a){var
+b=1<=a?a:1,c=d6<b?d6:b,d=aD(c);return[0,d,0,c,d]}function
+e$(a){return j1(a[1],0,a[2])}function
+rU(a){return a[2]}function
+rV(a){a[2]=0;return 0}function
+gW(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(d6<b[1])if((d+c|0)<=d6)b[1]=d6;else
+e0(rY);var
+e=aD(b[1]);j2(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ah,rW]}throw[0,ah,rX]}}function
+gX(a,c){var
+b=a[2];if(a[3]<=b)gW(a,1);at(a[1],b,c);a[2]=b+1|0;return 0}function
+rZ(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((K(d)-b|0)<c?1:0);if(f)am(rL);var
-g=a[2]+b|0;if(a[3]<g)gU(a,b);bQ(d,c,a[1],a[2],b);a[2]=g;return 0}function
-cx(a,c){var
-b=K(c),d=a[2]+b|0;if(a[3]<d)gU(a,b);bQ(c,0,a[1],a[2],b);a[2]=d;return 0}function
-gW(a){return 5===a[2]?12:-6}function
-j3(a){return[0,0,aD(a)]}function
-j4(a,g){var
-b=by(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=aD(jR(b*2|0,c));jV(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((N(d)-b|0)<c?1:0);if(f)am(r0);var
+g=a[2]+b|0;if(a[3]<g)gW(a,b);bQ(d,c,a[1],a[2],b);a[2]=g;return 0}function
+cz(a,c){var
+b=N(c),d=a[2]+b|0;if(a[3]<d)gW(a,b);bQ(c,0,a[1],a[2],b);a[2]=d;return 0}function
+gY(a){return 5===a[2]?12:-6}function
+j_(a){return[0,0,aD(a)]}function
+j$(a,g){var
+b=bB(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=aD(jY(b*2|0,c));j2(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-dn(a,b){j4(a,1);dU(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-aS(a,c){var
-b=K(c);j4(a,b);cb(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-j5(a){return jU(a[2],0,a[1])}function
-rM(a,b){var
+dq(a,b){j$(a,1);dW(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aT(a,c){var
+b=N(c);j$(a,b);cd(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+ka(a){return j1(a[2],0,a[1])}function
+r1(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return 102;case
 1:return 101;case
 2:return 69;case
-3:return oI;case
+3:return oV;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-rN(a,b){switch(b[1]){case
+r2(a,b){switch(b[1]){case
 0:break;case
-1:dn(a,43);break;default:dn(a,32)}return 8<=b[2]?dn(a,35):0}function
-j6(a){if(typeof
+1:dq(a,43);break;default:dq(a,32)}return 8<=b[2]?dq(a,35):0}function
+kb(a){if(typeof
 a==="number")switch(a){case
-0:return rO;case
-1:return rP;case
-2:return rQ;case
-3:return rR;case
-4:return rS;case
-5:return rT;default:return rU}else
+0:return r3;case
+1:return r4;case
+2:return r5;case
+3:return r6;case
+4:return r7;case
+5:return r8;default:return r9}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aJ(rV,gR(1,a[1]))}}function
-gX(b,c){var
+1:return a[1];default:return aJ(r_,gT(1,a[1]))}}function
+gZ(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aS(b,rW);var
+d=a[1];aT(b,r$);var
 a=d;continue;case
 1:var
-e=a[1];aS(b,rX);var
+e=a[1];aT(b,sa);var
 a=e;continue;case
 2:var
-f=a[1];aS(b,rY);var
+f=a[1];aT(b,sb);var
 a=f;continue;case
 3:var
-g=a[1];aS(b,rZ);var
+g=a[1];aT(b,sc);var
 a=g;continue;case
 4:var
-h=a[1];aS(b,r0);var
+h=a[1];aT(b,sd);var
 a=h;continue;case
 5:var
-i=a[1];aS(b,r1);var
+i=a[1];aT(b,se);var
 a=i;continue;case
 6:var
-j=a[1];aS(b,r2);var
+j=a[1];aT(b,sf);var
 a=j;continue;case
 7:var
-k=a[1];aS(b,r3);var
+k=a[1];aT(b,sg);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aS(b,r4);gX(b,m);aS(b,r5);var
+l=a[2],m=a[1];aT(b,sh);gZ(b,m);aT(b,si);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aS(b,r6);gX(b,o);aS(b,r7);var
+n=a[3],o=a[1];aT(b,sj);gZ(b,o);aT(b,sk);var
 a=n;continue;case
 10:var
-p=a[1];aS(b,r8);var
+p=a[1];aT(b,sl);var
 a=p;continue;case
 11:var
-q=a[1];aS(b,r9);var
+q=a[1];aT(b,sm);var
 a=q;continue;case
 12:var
-r=a[1];aS(b,r_);var
+r=a[1];aT(b,sn);var
 a=r;continue;case
 13:var
-s=a[1];aS(b,r$);var
+s=a[1];aT(b,so);var
 a=s;continue;default:var
-t=a[1];aS(b,sa);var
+t=a[1];aT(b,sp);var
 a=t;continue}}function
 aB(a){if(typeof
 a==="number")return 0;else
@@ -1520,39 +1522,39 @@ c=a[2],d=a[1];return[9,c,d,aB(a[3])];case
 11:return[11,aB(a[1])];case
 12:return[12,aB(a[1])];case
 13:return[13,aB(a[1])];default:return[14,aB(a[1])]}}function
-aT(a){if(typeof
+aU(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=aT(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
+b=aU(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){h(x,0);return 0};return[0,function(a){h(y,0);return 0},z,w,v];case
 1:var
-c=aT(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
+c=aU(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){h(C,0);return 0};return[0,function(a){h(D,0);return 0},E,B,A];case
 2:var
-d=aT(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
+d=aU(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){h(H,0);return 0};return[0,function(a){h(I,0);return 0},J,G,F];case
 3:var
-e=aT(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
+e=aU(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){h(M,0);return 0};return[0,function(a){h(N,0);return 0},O,L,K];case
 4:var
-g=aT(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
+f=aU(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){h(R,0);return 0};return[0,function(a){h(S,0);return 0},T,Q,P];case
 5:var
-h=aT(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
+g=aU(a[1]),U=g[4],V=g[3],W=g[2],X=g[1],Y=function(a){h(W,0);return 0};return[0,function(a){h(X,0);return 0},Y,V,U];case
 6:var
-i=aT(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
+i=aU(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){h($,0);return 0};return[0,function(a){h(aa,0);return 0},ab,_,Z];case
 7:var
-j=aT(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
+j=aU(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){h(ae,0);return 0};return[0,function(a){h(af,0);return 0},ag,ad,ac];case
 8:var
-k=aT(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
+k=aU(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){h(aj,0);return 0};return[0,function(a){h(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aT(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aT(aF(aB(an),am)),as=m[4],at=m[3],au=m[2],av=m[1],aw=function(a){f(as,0);f(ao,0);return 0},ax=function(a){f(ap,0);f(at,0);return 0},ay=function(a){f(au,0);f(aq,0);return 0};return[0,function(a){f(ar,0);f(av,0);return 0},ay,ax,aw];case
+am=a[2],an=a[1],l=aU(a[3]),ao=l[4],ap=l[3],aq=l[2],ar=l[1],m=aU(aF(aB(an),am)),as=m[4],at=m[3],au=m[2],av=m[1],aw=function(a){h(as,0);h(ao,0);return 0},ax=function(a){h(ap,0);h(at,0);return 0},ay=function(a){h(au,0);h(aq,0);return 0};return[0,function(a){h(ar,0);h(av,0);return 0},ay,ax,aw];case
 10:var
-n=aT(a[1]),az=n[4],aA=n[3],aC=n[2],aD=n[1],aE=function(a){f(aC,0);return 0};return[0,function(a){f(aD,0);return 0},aE,aA,az];case
+n=aU(a[1]),az=n[4],aA=n[3],aC=n[2],aD=n[1],aE=function(a){h(aC,0);return 0};return[0,function(a){h(aD,0);return 0},aE,aA,az];case
 11:var
-o=aT(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){f(aI,0);return 0};return[0,function(a){f(aJ,0);return 0},aK,aH,aG];case
+o=aU(a[1]),aG=o[4],aH=o[3],aI=o[2],aJ=o[1],aK=function(a){h(aI,0);return 0};return[0,function(a){h(aJ,0);return 0},aK,aH,aG];case
 12:var
-p=aT(a[1]),aL=p[4],aM=p[3],aN=p[2],aO=p[1],aP=function(a){f(aN,0);return 0};return[0,function(a){f(aO,0);return 0},aP,aM,aL];case
+p=aU(a[1]),aL=p[4],aM=p[3],aN=p[2],aO=p[1],aP=function(a){h(aN,0);return 0};return[0,function(a){h(aO,0);return 0},aP,aM,aL];case
 13:var
-q=aT(a[1]),aQ=q[4],aR=q[3],aS=q[2],aU=q[1],aV=function(a){f(aQ,0);return 0},aW=function(a){f(aR,0);return 0},aX=function(a){f(aS,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
-r=aT(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
+q=aU(a[1]),aQ=q[4],aR=q[3],aS=q[2],aT=q[1],aV=function(a){h(aQ,0);return 0},aW=function(a){h(aR,0);return 0},aX=function(a){h(aS,0);return 0};return[0,function(a){h(aT,0);return 0},aX,aW,aV];default:var
+r=aU(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){h(aY,0);return 0},a3=function(a){h(aZ,0);return 0},a4=function(a){h(a0,0);return 0};return[0,function(a){h(a1,0);return 0},a4,a3,a2]}}function
 aF(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
@@ -1564,7 +1566,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ah,sb]}else
+9:a=6;break;default:throw[0,ah,sq]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1589,8 +1591,8 @@ b!=="number")switch(b[0]){case
 13:a=3;e=1;break;case
 14:a=4;e=1;break}if(!e)a=7;break;case
 2:var
-g=0,v=c[1];if(typeof
-b==="number")g=1;else
+f=0,v=c[1];if(typeof
+b==="number")f=1;else
 switch(b[0]){case
 2:return[2,aF(v,b[1])];case
 8:a=5;break;case
@@ -1599,10 +1601,10 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:g=1}if(g)a=7;break;case
+14:a=4;break;default:f=1}if(f)a=7;break;case
 3:var
-h=0,w=c[1];if(typeof
-b==="number")h=1;else
+g=0,w=c[1];if(typeof
+b==="number")g=1;else
 switch(b[0]){case
 3:return[3,aF(w,b[1])];case
 8:a=5;break;case
@@ -1611,7 +1613,7 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:h=1}if(h)a=7;break;case
+14:a=4;break;default:g=1}if(g)a=7;break;case
 4:var
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
@@ -1670,35 +1672,35 @@ D=b[1],E=aF(B,b[2]);return[8,aF(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ah,sk];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ah,sz];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aT(aF(aB(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,aF(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aU(aF(aB(G),K)),L=s[4];h(s[2],0);h(L,0);return[9,H,J,aF(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ah,sl];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ah,sA];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,aF(M,b[1])];throw[0,ah,sm];case
+b!=="number"&&10===b[0])return[10,aF(M,b[1])];throw[0,ah,sB];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,aF(N,b[1])];default:o=1}if(o)throw[0,ah,sn];break;case
+11:return[11,aF(N,b[1])];default:o=1}if(o)throw[0,ah,sC];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,aF(O,b[1])];default:p=1}if(p)throw[0,ah,so];break;case
+12:return[12,aF(O,b[1])];default:p=1}if(p)throw[0,ah,sD];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1706,7 +1708,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,aF(P,b[1])];default:q=1}if(q)throw[0,ah,sp];break;default:var
+13:return[13,aF(P,b[1])];default:q=1}if(q)throw[0,ah,sE];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1714,319 +1716,319 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,aF(Q,b[1])];default:r=1}if(r)throw[0,ah,sq]}switch(a){case
-0:throw[0,ah,se];case
-1:throw[0,ah,sf];case
-2:throw[0,ah,sg];case
-3:throw[0,ah,sh];case
-4:throw[0,ah,si];case
-5:throw[0,ah,sc];case
-6:throw[0,ah,sd];default:throw[0,ah,sj]}}var
-aK=[ao,sr,cM(0)];function
-e_(b,a){if(typeof
+14:return[14,aF(Q,b[1])];default:r=1}if(r)throw[0,ah,sF]}switch(a){case
+0:throw[0,ah,st];case
+1:throw[0,ah,su];case
+2:throw[0,ah,sv];case
+3:throw[0,ah,sw];case
+4:throw[0,ah,sx];case
+5:throw[0,ah,sr];case
+6:throw[0,ah,ss];default:throw[0,ah,sy]}}var
+aK=[ao,sG,cO(0)];function
+fa(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aK}}function
-d_(e,b,d){var
-a=e_(e,d);if(typeof
+ea(e,b,d){var
+a=fa(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aK}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-bd(b,c,a){if(typeof
-b==="number")return[0,0,_(c,a)];else
+bg(b,c,a){if(typeof
+b==="number")return[0,0,$(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=bd(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
+f=bg(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=bd(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+g=bg(b[1],c,a[1]);return[0,[1,g[1]],g[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=bd(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=bg(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=bd(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=bg(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=bd(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=bg(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=bd(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=bg(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=bd(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=bg(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=bd(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=bg(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(eU([0,b[1]],[0,o]))throw aK;var
-p=bd(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(eW([0,b[1]],[0,o]))throw aK;var
+p=bg(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,al(e)];if(eU([0,al(B)],C))throw aK;var
-D=[0,al(d)];if(eU([0,al(A)],D))throw aK;var
-q=aT(aF(aB(e),d)),E=q[4];f(q[2],0);f(E,0);var
-r=bd(al(z),c,y),F=r[2];return[0,[9,e,d,aB(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,al(e)];if(eW([0,al(B)],C))throw aK;var
+D=[0,al(d)];if(eW([0,al(A)],D))throw aK;var
+q=aU(aF(aB(e),d)),E=q[4];h(q[2],0);h(E,0);var
+r=bg(al(z),c,y),F=r[2];return[0,[9,e,d,aB(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=bd(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=bg(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=bd(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=bg(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=bd(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=bg(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=bd(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aK}function
-_(a,b){if(typeof
+v=bg(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aK}function
+$(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=_(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=$(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=_(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=$(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-P=a[2],r=e_(a[1],b),c=r[2],Q=r[1];if(typeof
+P=a[2],r=fa(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=_(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw aK;case
+s=$(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw aK;case
 3:var
-R=a[2],t=e_(a[1],b),d=t[2],S=t[1];if(typeof
+R=a[2],t=fa(a[1],b),d=t[2],S=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=_(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw aK;case
+u=$(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw aK;case
 4:var
-T=a[4],U=a[1],e=d_(a[2],a[3],b),f=e[3],V=e[1];if(typeof
+T=a[4],U=a[1],e=ea(a[2],a[3],b),f=e[3],V=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-W=e[2],v=_(T,f[1]);return[0,[4,U,V,W,v[1]],v[2]]}throw aK;case
+W=e[2],v=$(T,f[1]);return[0,[4,U,V,W,v[1]],v[2]]}throw aK;case
 5:var
-X=a[4],Y=a[1],g=d_(a[2],a[3],b),h=g[3],Z=g[1];if(typeof
+X=a[4],Y=a[1],g=ea(a[2],a[3],b),h=g[3],Z=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-$=g[2],w=_(X,h[1]);return[0,[5,Y,Z,$,w[1]],w[2]]}throw aK;case
+_=g[2],w=$(X,h[1]);return[0,[5,Y,Z,_,w[1]],w[2]]}throw aK;case
 6:var
-aa=a[4],ab=a[1],i=d_(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
+aa=a[4],ab=a[1],i=ea(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ad=i[2],x=_(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw aK;case
+ad=i[2],x=$(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw aK;case
 7:var
-ae=a[4],af=a[1],k=d_(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
+ae=a[4],af=a[1],k=ea(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ah=k[2],y=_(ae,l[1]);return[0,[7,af,ag,ah,y[1]],y[2]]}throw aK;case
+ah=k[2],y=$(ae,l[1]);return[0,[7,af,ag,ah,y[1]],y[2]]}throw aK;case
 8:var
-ai=a[4],aj=a[1],m=d_(a[2],a[3],b),n=m[3],ak=m[1];if(typeof
+ai=a[4],aj=a[1],m=ea(a[2],a[3],b),n=m[3],ak=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-am=m[2],z=_(ai,n[1]);return[0,[8,aj,ak,am,z[1]],z[2]]}throw aK;case
+am=m[2],z=$(ai,n[1]);return[0,[8,aj,ak,am,z[1]],z[2]]}throw aK;case
 9:var
-an=a[2],A=e_(a[1],b),o=A[2],ao=A[1];if(typeof
+an=a[2],A=fa(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=_(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw aK;case
+B=$(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw aK;case
 10:var
-C=_(a[1],b);return[0,[10,C[1]],C[2]];case
+C=$(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-ap=a[1],D=_(a[2],b);return[0,[11,ap,D[1]],D[2]];case
+ap=a[1],D=$(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 12:var
-aq=a[1],E=_(a[2],b);return[0,[12,aq,E[1]],E[2]];case
+aq=a[1],E=$(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],as=a[3],at=a[1];if(eU([0,a[2]],[0,F]))throw aK;var
-G=_(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
+F=b[1],ar=b[2],as=a[3],at=a[1];if(eW([0,a[2]],[0,F]))throw aK;var
+G=$(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,al(H)];if(eU([0,al(aw)],ay))throw aK;var
-I=_(av,al(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
+H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,al(H)];if(eW([0,al(aw)],ay))throw aK;var
+I=$(av,al(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-J=_(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
+J=$(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-K=_(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
+K=$(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
-az=a[1],L=_(a[2],b);return[0,[17,az,L[1]],L[2]];case
-18:return st(a[1],a[2],b);case
+az=a[1],L=$(a[2],b);return[0,[17,az,L[1]],L[2]];case
+18:return sI(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-M=_(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
+M=$(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aA=a[2],aB=a[1],N=_(a[3],b[1]);return[0,[20,aB,aA,N[1]],N[2]]}break;case
+aA=a[2],aB=a[1],N=$(a[3],b[1]);return[0,[20,aB,aA,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aC=a[1],O=_(a[2],b[1]);return[0,[21,aC,O[1]],O[2]]}break;case
-23:return su(a[1],a[2],b)}throw aK}function
-st(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=_(d[1],b),k=e[1],f=_(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=_(g[1],b),m=h[1],i=_(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-su(a,c,b){if(typeof
+aC=a[1],O=$(a[2],b[1]);return[0,[21,aC,O[1]],O[2]]}break;case
+23:return sJ(a[1],a[2],b)}throw aK}function
+sI(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=$(d[1],b),k=e[1],f=$(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=$(g[1],b),m=h[1],i=$(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+sJ(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return bh(a,c,b);case
-1:return bh(a,c,b);case
+0:return bj(a,c,b);case
+1:return bj(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=_(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aK;default:return bh(a,c,b)}else
+d=$(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aK;default:return bj(a,c,b)}else
 switch(a[0]){case
-0:return bh(a,c,b);case
-1:return bh(a,c,b);case
-2:return bh(a,c,b);case
-3:return bh(a,c,b);case
-4:return bh(a,c,b);case
-5:return bh(a,c,b);case
-6:return bh(a,c,b);case
-7:return bh(a,c,b);case
-8:return bh([8,a[1],a[2]],c,b);case
+0:return bj(a,c,b);case
+1:return bj(a,c,b);case
+2:return bj(a,c,b);case
+3:return bj(a,c,b);case
+4:return bj(a,c,b);case
+5:return bj(a,c,b);case
+6:return bj(a,c,b);case
+7:return bj(a,c,b);case
+8:return bj([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=bd(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return bh(a,c,b);default:return bh(a,c,b)}}function
-bh(d,c,b){var
-a=_(c,b);return[0,[23,d,a[1]],a[2]]}function
-ss(c,b){var
-a=_(c,b);if(typeof
+g=a[1],e=bg(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return bj(a,c,b);default:return bj(a,c,b)}}function
+bj(d,c,b){var
+a=$(c,b);return[0,[23,d,a[1]],a[2]]}function
+sH(c,b){var
+a=$(c,b);if(typeof
 a[2]==="number")return a[1];throw aK}function
-sv(b,a){return ss(b,al(aB(a)))}function
-bi(k,g,a){var
-b=K(a),h=0<=g?k:0,d=e0(g);if(d<=b)return a;var
-l=2===h?48:32,c=cO(d,l);switch(h){case
-0:cb(a,0,c,0,b);break;case
-1:cb(a,0,c,d-b|0,b);break;default:var
+sK(b,a){return sH(b,al(aB(a)))}function
+bk(k,g,a){var
+b=N(a),h=0<=g?k:0,d=e2(g);if(d<=b)return a;var
+l=2===h?48:32,c=cQ(d,l);switch(h){case
+0:cd(a,0,c,0,b);break;case
+1:cd(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==aE(a,0)&&45!==aE(a,0)&&32!==aE(a,0)){e=1;i=1}if(!i){dU(c,0,aE(a,0));cb(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==aE(a,0)&&45!==aE(a,0)&&32!==aE(a,0)){e=1;i=1}if(!i){dW(c,0,aE(a,0));cd(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===aE(a,0)){var
-j=0;if(gh!==aE(a,1)&&88!==aE(a,1)){f=1;j=1}if(!j){dU(c,1,aE(a,1));cb(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)cb(a,0,c,d-b|0,b)}}return bA(c)}function
-dp(k,b){var
-c=e0(k),a=K(b),d=aE(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+i8>>>0))e=1}else
+j=0;if(gj!==aE(a,1)&&88!==aE(a,1)){f=1;j=1}if(!j){dW(c,1,aE(a,1));cd(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)cd(a,0,c,d-b|0,b)}}return bD(c)}function
+dr(k,b){var
+c=e2(k),a=N(b),d=aE(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+jb>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(gh===aE(b,1)||88===aE(b,1))j=1;if(j){var
-h=cO(c+2|0,48);dU(h,1,aE(b,1));cb(b,2,h,(c-a|0)+4|0,a-2|0);return bA(h)}}e=1;f=1;break;case
+j=0;if(gj===aE(b,1)||88===aE(b,1))j=1;if(j){var
+h=cQ(c+2|0,48);dW(h,1,aE(b,1));cd(b,2,h,(c-a|0)+4|0,a-2|0);return bD(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cO(c+1|0,48);dU(g,0,d);cb(b,1,g,(c-a|0)+2|0,a-1|0);return bA(g)}}if(e&&a<c){var
-i=cO(c,48);cb(b,0,i,c-a|0,a);return bA(i)}return b}function
-sw(d){var
-a=re(d),b=K(a),c=cO(b+2|0,34);bQ(a,0,c,1,b);return bA(c)}function
-sx(a){switch(a){case
-1:return sz;case
-2:return sA;case
-4:return sC;case
-5:return sD;case
-6:return sE;case
-7:return sF;case
-8:return sG;case
-9:return sH;case
-10:return sI;case
-11:return sJ;case
+g=cQ(c+1|0,48);dW(g,0,d);cd(b,1,g,(c-a|0)+2|0,a-1|0);return bD(g)}}if(e&&a<c){var
+i=cQ(c,48);cd(b,0,i,c-a|0,a);return bD(i)}return b}function
+sL(d){var
+a=rt(d),b=N(a),c=cQ(b+2|0,34);bQ(a,0,c,1,b);return bD(c)}function
+sM(a){switch(a){case
+1:return sO;case
+2:return sP;case
+4:return sR;case
+5:return sS;case
+6:return sT;case
+7:return sU;case
+8:return sV;case
+9:return sW;case
+10:return sX;case
+11:return sY;case
 0:case
-13:return sy;case
+13:return sN;case
 3:case
-14:return sB;default:return sK}}function
-sL(a){switch(a){case
-1:return sN;case
-2:return sO;case
-4:return sQ;case
-5:return sR;case
-6:return sS;case
-7:return sT;case
-8:return sU;case
-9:return sV;case
-10:return sW;case
-11:return sX;case
+14:return sQ;default:return sZ}}function
+s0(a){switch(a){case
+1:return s2;case
+2:return s3;case
+4:return s5;case
+5:return s6;case
+6:return s7;case
+7:return s8;case
+8:return s9;case
+9:return s_;case
+10:return s$;case
+11:return ta;case
 0:case
-13:return sM;case
+13:return s1;case
 3:case
-14:return sP;default:return sY}}function
-sZ(a){switch(a){case
-1:return s1;case
-2:return s2;case
-4:return s4;case
-5:return s5;case
-6:return s6;case
-7:return s7;case
-8:return s8;case
-9:return s9;case
-10:return s_;case
-11:return s$;case
+14:return s4;default:return tb}}function
+tc(a){switch(a){case
+1:return te;case
+2:return tf;case
+4:return th;case
+5:return ti;case
+6:return tj;case
+7:return tk;case
+8:return tl;case
+9:return tm;case
+10:return tn;case
+11:return to;case
 0:case
-13:return s0;case
+13:return td;case
 3:case
-14:return s3;default:return ta}}function
-tb(a){switch(a){case
-1:return td;case
-2:return te;case
-4:return tg;case
-5:return th;case
-6:return ti;case
-7:return tj;case
-8:return tk;case
-9:return tl;case
-10:return tm;case
-11:return tn;case
+14:return tg;default:return tp}}function
+tq(a){switch(a){case
+1:return ts;case
+2:return tt;case
+4:return tv;case
+5:return tw;case
+6:return tx;case
+7:return ty;case
+8:return tz;case
+9:return tA;case
+10:return tB;case
+11:return tC;case
 0:case
-13:return tc;case
+13:return tr;case
 3:case
-14:return tf;default:return to}}function
-j7(b,c){var
-d=e0(c),e=rM(tp,b),a=j3(16);dn(a,37);rN(a,b);dn(a,46);aS(a,jS(d));dn(a,e);return j5(a)}function
-e$(m,a){if(13<=m){var
-g=[0,0],h=K(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eW(a,c)+iW>>>0))g[1]++;var
+14:return tu;default:return tD}}function
+kc(b,c){var
+d=e2(c),e=r1(tE,b),a=j_(16);dq(a,37);r2(a,b);dq(a,46);aT(a,jZ(d));dq(a,e);return ka(a)}function
+fb(m,a){if(13<=m){var
+g=[0,0],h=N(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<eY(a,c)+i1>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=aD(K(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dU(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=K(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=aD(N(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dW(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=N(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eW(a,b);if(9<f+iW>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eY(a,b);if(9<f+i1>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return bA(j)}return a}function
-tq(a,b){return e$(a,gu(sx(a),b))}function
-tr(a,b){return e$(a,gu(sZ(a),b))}function
-ts(a,b){return e$(a,gu(tb(a),b))}function
-tt(a,b){return e$(a,Ho(sL(a),b))}function
-cc(b,c,a){function
+b=p;continue}break}}return bD(j)}return a}function
+tF(a,b){return fb(a,gw(sM(a),b))}function
+tG(a,b){return fb(a,gw(tc(a),b))}function
+tH(a,b){return fb(a,gw(tq(a),b))}function
+tI(a,b){return fb(a,HU(s0(a),b))}function
+ce(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return Hk(a,c,d)}function
+d=32}return HQ(a,c,d)}function
 f(a){var
-e=K(a);return function(f){var
+e=N(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=aE(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aJ(a,tu)}function
+b=b+1|0;continue}}(0)?a:aJ(a,tJ)}function
 e(c){var
-b=G9(a);return 3===b?a<0.?tv:tw:4<=b?tx:c}switch(b[2]){case
-5:return e(f(jm(j7(b,c),a)));case
+b=HD(a);return 3===b?a<0.?tK:tL:4<=b?tM:c}switch(b[2]){case
+5:return e(f(jr(kc(b,c),a)));case
 6:return d(0);case
-7:return rj(d(0));case
-8:return e(d(0));default:return jm(j7(b,c),a)}}function
-ty(d){var
-a=qC(d),b=K(a),c=cO(b+2|0,39);bQ(a,0,c,1,b);return bA(c)}function
-tz(b){var
-a=j3(16);gX(a,b);return j5(a)}function
-eK(d,n,m,l){var
+7:return ry(d(0));case
+8:return e(d(0));default:return jr(kc(b,c),a)}}function
+tN(d){var
+a=qR(d),b=N(a),c=cQ(b+2|0,39);bQ(a,0,c,1,b);return bD(c)}function
+tO(b){var
+a=j_(16);gZ(a,b);return ka(a)}function
+eM(d,n,m,l){var
 c=n,b=m,a=l;for(;;)if(typeof
-a==="number")return f(c,b);else
+a==="number")return h(c,b);else
 switch(a[0]){case
 0:var
-p=a[1];return function(a){return Q(c,[5,b,a],p)};case
+p=a[1];return function(a){return R(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return Q(c,[4,b,ty(a)],q)};case
+q=a[1];return function(a){return R(c,[4,b,tN(a)],q)};case
 2:var
-r=a[2],s=a[1];return gY(c,b,r,s,function(a){return a});case
-3:return gY(c,b,a[2],a[1],sw);case
-4:return fa(c,b,a[4],a[2],a[3],tq,a[1]);case
-5:return fa(c,b,a[4],a[2],a[3],tr,a[1]);case
-6:return fa(c,b,a[4],a[2],a[3],ts,a[1]);case
-7:return fa(c,b,a[4],a[2],a[3],tt,a[1]);case
-8:return tA(c,b,a[4],a[2],a[3],a[1]);case
-9:return gY(c,b,a[2],a[1],qi);case
+r=a[2],s=a[1];return g0(c,b,r,s,function(a){return a});case
+3:return g0(c,b,a[2],a[1],sL);case
+4:return fc(c,b,a[4],a[2],a[3],tF,a[1]);case
+5:return fc(c,b,a[4],a[2],a[3],tG,a[1]);case
+6:return fc(c,b,a[4],a[2],a[3],tH,a[1]);case
+7:return fc(c,b,a[4],a[2],a[3],tI,a[1]);case
+8:return tP(c,b,a[4],a[2],a[3],a[1]);case
+9:return g0(c,b,a[2],a[1],qx);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2034,34 +2036,34 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=tz(a[2]);return function(a){return Q(c,[4,b,u],t)};case
+t=a[3],u=tO(a[2]);return function(a){return R(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return Q(c,b,af(sv(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return R(c,b,af(sK(a[1],w),v))};case
 15:var
-x=a[1];return function(d,a){return Q(c,[6,b,function(b){return o(d,b,a)}],x)};case
+x=a[1];return function(d,a){return R(c,[6,b,function(b){return o(d,b,a)}],x)};case
 16:var
-y=a[1];return function(a){return Q(c,[6,b,a],y)};case
+y=a[1];return function(a){return R(c,[6,b,a],y)};case
 17:var
 b=[0,b,a[1]],a=a[2];continue;case
 18:var
 e=a[1];if(0===e[0]){var
-z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return Q(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
-C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return Q(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,ah,tC];case
+z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return R(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
+C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return R(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
+19:throw[0,ah,tR];case
 20:var
-F=a[3],G=[8,b,tD];return function(a){return Q(c,G,F)};case
+F=a[3],G=[8,b,tS];return function(a){return R(c,G,F)};case
 21:var
-H=a[2];return function(a){return Q(c,[4,b,gu(tE,a)],H)};case
+H=a[2];return function(a){return R(c,[4,b,gw(tT,a)],H)};case
 22:var
-I=a[1];return function(a){return Q(c,[5,b,a],I)};case
+I=a[1];return function(a){return R(c,[5,b,a],I)};case
 23:var
-g=a[2],h=a[1];return d<50?oy(d+1|0,c,b,h,g):aI(oy,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?iQ(d+1|0,c,b,i,j,k):aI(iQ,[0,c,b,i,j,k])}}function
-oy(d,c,b,e,a){if(typeof
+f=a[2],g=a[1];return d<50?oK(d+1|0,c,b,g,f):aI(oK,[0,c,b,g,f]);default:var
+i=a[3],j=a[1],k=h(a[2],0);return d<50?iV(d+1|0,c,b,i,j,k):aI(iV,[0,c,b,i,j,k])}}function
+oK(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
 1:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
-2:throw[0,ah,tF];default:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a])}else
+2:throw[0,ah,tU];default:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a])}else
 switch(e[0]){case
 0:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
 1:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
@@ -2073,218 +2075,218 @@ switch(e[0]){case
 7:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
 8:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?iR(d+1|0,c,b,f,a):aI(iR,[0,c,b,f,a]);case
+f=e[2];return d<50?iW(d+1|0,c,b,f,a):aI(iW,[0,c,b,f,a]);case
 10:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a]);default:return d<50?Z(d+1|0,c,b,a):aI(Z,[0,c,b,a])}}function
-iR(e,d,c,a,b){if(typeof
+iW(e,d,c,a,b){if(typeof
 a==="number")return e<50?Z(e+1|0,d,c,b):aI(Z,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return br(d,c,f,b)};case
+f=a[1];return function(a){return bu(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return br(d,c,g,b)};case
+g=a[1];return function(a){return bu(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return br(d,c,h,b)};case
+h=a[1];return function(a){return bu(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return br(d,c,i,b)};case
+i=a[1];return function(a){return bu(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return br(d,c,j,b)};case
+j=a[1];return function(a){return bu(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return br(d,c,k,b)};case
+k=a[1];return function(a){return bu(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return br(d,c,l,b)};case
+l=a[1];return function(a){return bu(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return br(d,c,m,b)};case
+m=a[1];return function(a){return bu(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return br(d,c,n,b)};case
+n=a[2];return function(a){return bu(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=aF(aB(a[1]),p);return function(a){return br(d,c,a4(q,o),b)};case
+o=a[3],p=a[2],q=aF(aB(a[1]),p);return function(a){return bu(d,c,a6(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return br(d,c,r,b)};case
+r=a[1];return function(e,a){return bu(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return br(d,c,s,b)};case
+s=a[1];return function(a){return bu(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return br(d,c,t,b)};case
-13:throw[0,ah,tG];default:throw[0,ah,tH]}}function
+t=a[1];return function(a){return bu(d,c,t,b)};case
+13:throw[0,ah,tV];default:throw[0,ah,tW]}}function
 Z(d,b,e,a){var
-c=[8,e,tI];return d<50?eK(d+1|0,b,c,a):aI(eK,[0,b,c,a])}function
-iQ(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return tB(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?eK(h+1|0,b,g,a):aI(eK,[0,b,g,a])}function
-Q(a,b,c){return jz(eK(0,a,b,c))}function
-br(a,b,c,d){return jz(iR(0,a,b,c,d))}function
-tB(a,b,c,d,e){return jz(iQ(0,a,b,c,d,e))}function
-gY(e,d,c,a,b){if(typeof
-a==="number")return function(a){return Q(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return Q(e,[4,d,bi(h,g,f(b,a))],c)}}var
-i=a[1];return function(g,a){return Q(e,[4,d,bi(i,g,f(b,a))],c)}}}function
-fa(f,e,d,g,c,b,a){if(typeof
+c=[8,e,tX];return d<50?eM(d+1|0,b,c,a):aI(eM,[0,b,c,a])}function
+iV(g,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return tQ(b,e,a,i,h(c,d))}}var
+f=[4,e,c];return g<50?eM(g+1|0,b,f,a):aI(eM,[0,b,f,a])}function
+R(a,b,c){return jF(eM(0,a,b,c))}function
+bu(a,b,c,d){return jF(iW(0,a,b,c,d))}function
+tQ(a,b,c,d,e){return jF(iV(0,a,b,c,d,e))}function
+g0(e,d,c,a,b){if(typeof
+a==="number")return function(a){return R(e,[4,d,h(b,a)],c)};else{if(0===a[0]){var
+f=a[2],g=a[1];return function(a){return R(e,[4,d,bk(g,f,h(b,a))],c)}}var
+i=a[1];return function(f,a){return R(e,[4,d,bk(i,f,h(b,a))],c)}}}function
+fc(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return Q(f,[4,e,dp(g,o(b,a,c))],d)}:function(c){return Q(f,[4,e,o(b,a,c)],d)};var
-k=c[1];return function(c){return Q(f,[4,e,dp(k,o(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return R(f,[4,e,dr(g,o(b,a,c))],d)}:function(c){return R(f,[4,e,o(b,a,c)],d)};var
+k=c[1];return function(c){return R(f,[4,e,dr(k,o(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return Q(f,[4,e,bi(i,h,dp(g,o(b,a,c)))],d)}:function(c){return Q(f,[4,e,bi(i,h,o(b,a,c))],d)};var
-l=c[1];return function(c){return Q(f,[4,e,bi(i,h,dp(l,o(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return R(f,[4,e,bk(i,h,dr(g,o(b,a,c)))],d)}:function(c){return R(f,[4,e,bk(i,h,o(b,a,c))],d)};var
+l=c[1];return function(c){return R(f,[4,e,bk(i,h,dr(l,o(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return Q(f,[4,e,bi(j,h,dp(g,o(b,a,c)))],d)}:function(g,c){return Q(f,[4,e,bi(j,g,o(b,a,c))],d)};var
-m=c[1];return function(g,c){return Q(f,[4,e,bi(j,g,dp(m,o(b,a,c)))],d)}}}function
-tA(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return R(f,[4,e,bk(j,h,dr(g,o(b,a,c)))],d)}:function(g,c){return R(f,[4,e,bk(j,g,o(b,a,c))],d)};var
+m=c[1];return function(g,c){return R(f,[4,e,bk(j,g,dr(m,o(b,a,c)))],d)}}}function
+tP(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return Q(e,[4,d,cc(a,f,b)],c)}:function(b){return Q(e,[4,d,cc(a,gW(a),b)],c)};var
-j=b[1];return function(b){return Q(e,[4,d,cc(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return R(e,[4,d,ce(a,f,b)],c)}:function(b){return R(e,[4,d,ce(a,gY(a),b)],c)};var
+j=b[1];return function(b){return R(e,[4,d,ce(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return Q(e,[4,d,bi(h,g,cc(a,f,b))],c)}:function(b){return Q(e,[4,d,bi(h,g,cc(a,gW(a),b))],c)};var
-k=b[1];return function(b){return Q(e,[4,d,bi(h,g,cc(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return R(e,[4,d,bk(h,g,ce(a,f,b))],c)}:function(b){return R(e,[4,d,bk(h,g,ce(a,gY(a),b))],c)};var
+k=b[1];return function(b){return R(e,[4,d,bk(h,g,ce(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return Q(e,[4,d,bi(i,g,cc(a,f,b))],c)}:function(f,b){return Q(e,[4,d,bi(i,f,cc(a,gW(a),b))],c)};var
-l=b[1];return function(f,b){return Q(e,[4,d,bi(i,f,cc(a,l,b))],c)}}}function
-cd(b,e){var
+b==="number")return b?function(g,f,b){return R(e,[4,d,bk(i,g,ce(a,f,b))],c)}:function(f,b){return R(e,[4,d,bk(i,f,ce(a,gY(a),b))],c)};var
+l=b[1];return function(f,b){return R(e,[4,d,bk(i,f,ce(a,l,b))],c)}}}function
+cf(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=j6(a[2]);cd(b,g);return d2(b,h);case
+f=a[1],g=kb(a[2]);cf(b,f);return d4(b,g);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];cd(b,d);d2(b,tJ);var
+i=c[1];cf(b,d);d4(b,tY);var
 a=i;continue}var
-j=c[1];cd(b,d);d2(b,tK);var
+j=c[1];cf(b,d);d4(b,tZ);var
 a=j;continue;case
 6:var
-m=a[2];cd(b,a[1]);return f(m,b);case
-7:cd(b,a[1]);return e1(b);case
+m=a[2];cf(b,a[1]);return h(m,b);case
+7:cf(b,a[1]);return e3(b);case
 8:var
-n=a[2];cd(b,a[1]);return am(n);case
+n=a[2];cf(b,a[1]);return am(n);case
 2:case
 4:var
-k=a[2];cd(b,a[1]);return d2(b,k);default:var
-l=a[2];cd(b,a[1]);return qu(b,l)}}function
-cy(b,e){var
+k=a[2];cf(b,a[1]);return d4(b,k);default:var
+l=a[2];cf(b,a[1]);return qJ(b,l)}}function
+cA(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=j6(a[2]);cy(b,g);return cx(b,h);case
+f=a[1],g=kb(a[2]);cA(b,f);return cz(b,g);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];cy(b,d);cx(b,tL);var
+i=c[1];cA(b,d);cz(b,t0);var
 a=i;continue}var
-j=c[1];cy(b,d);cx(b,tM);var
+j=c[1];cA(b,d);cz(b,t1);var
 a=j;continue;case
 6:var
-m=a[2];cy(b,a[1]);return cx(b,f(m,0));case
+m=a[2];cA(b,a[1]);return cz(b,h(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];cy(b,a[1]);return am(n);case
+n=a[2];cA(b,a[1]);return am(n);case
 2:case
 4:var
-k=a[2];cy(b,a[1]);return cx(b,k);default:var
-l=a[2];cy(b,a[1]);return gV(b,l)}}function
-tN(c,a,b){var
-d=b[1],e=0;return Q(function(b){cd(a,b);return f(c,a)},e,d)}function
-gZ(b,a){return tN(function(a){return 0},b,a)}function
-g0(a){return gZ(bU,a)}function
-tO(b,a){var
-c=a[1];return Q(function(c){var
-a=e8(64);cy(a,c);return f(b,e9(a))},0,c)}function
-aC(a){return tO(function(a){return a},a)}var
-tP=gF(0);function
-g2(c,b){var
-a=c[1+b];return rk(a)?aP(a)===gp?f(aC(tQ),a):aP(a)===253?qn(a):tR:f(aC(tS),a)}function
-j8(b,a){if(b.length-1<=a)return tT;var
-c=j8(b,a+1|0),d=g2(b,a);return o(aC(tU),d,c)}function
-tV(a){var
+k=a[2];cA(b,a[1]);return cz(b,k);default:var
+l=a[2];cA(b,a[1]);return gX(b,l)}}function
+t2(c,a,b){var
+d=b[1],e=0;return R(function(b){cf(a,b);return h(c,a)},e,d)}function
+g1(b,a){return t2(function(a){return 0},b,a)}function
+g2(a){return g1(bU,a)}function
+t3(b,a){var
+c=a[1];return R(function(c){var
+a=e_(64);cA(a,c);return h(b,e$(a))},0,c)}function
+aC(a){return t3(function(a){return a},a)}var
+t4=gH(0);function
+g4(c,b){var
+a=c[1+b];return rz(a)?aQ(a)===gr?h(aC(t5),a):aQ(a)===253?qC(a):t6:h(aC(t7),a)}function
+kd(b,a){if(b.length-1<=a)return t8;var
+c=kd(b,a+1|0),d=g4(b,a);return o(aC(t9),d,c)}function
+t_(a){var
 b=a.length-1;if(2<b>>>0){var
-c=j8(a,2),d=g2(a,1);return o(aC(tW),d,c)}switch(b){case
-0:return tX;case
-1:return tY;default:var
-e=g2(a,1);return f(aC(tZ),e)}}function
-t0(d){function
+c=kd(a,2),d=g4(a,1);return o(aC(t$),d,c)}switch(b){case
+0:return ua;case
+1:return ub;default:var
+e=g4(a,1);return h(aC(uc),e)}}function
+ud(d){function
 a(e){var
 a=e;for(;;){if(a){var
-g=a[2],h=a[1];try{var
-c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(gG(tP))}function
-t1(a){if(a===eZ)return t2;if(a===gH)return t3;if(a[1]===jH){var
-b=a[2],e=b[3],h=b[2],i=b[1];return b5(aC(g1),i,h,e,e+5|0,t4)}if(a[1]===ah){var
-c=a[2],f=c[3],j=c[2],k=c[1];return b5(aC(g1),k,j,f,f+6|0,t5)}if(a[1]===jJ){var
-d=a[2],g=d[3],l=d[2],m=d[1];return b5(aC(g1),m,l,g,g+6|0,t6)}if(0===aP(a)){var
-n=a[1][1];return aJ(n,tV(a))}return a[1]}function
-fb(a){var
-b=t0(a);return b?b[1]:t1(a)}function
-t7(a){var
-b=[0,G_(a)];return b}function
-t8(b,a){function
-c(a){return a?0===b?t9:t_:0===b?t$:ua}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?ub:ud,i=a[2],j=a[7],k=c(a[1]);return[0,GZ(aC(uc),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(aC(ue),l)]}function
-uf(d,b){if(b){var
-e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
+f=a[2],g=a[1];try{var
+c=0,b=h(g,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
+a=f;continue}return 0}}return a(gI(t4))}function
+ue(a){if(a===e1)return uf;if(a===gJ)return ug;if(a[1]===jN){var
+b=a[2],e=b[3],h=b[2],i=b[1];return b7(aC(g3),i,h,e,e+5|0,uh)}if(a[1]===ah){var
+c=a[2],f=c[3],j=c[2],k=c[1];return b7(aC(g3),k,j,f,f+6|0,ui)}if(a[1]===jP){var
+d=a[2],g=d[3],l=d[2],m=d[1];return b7(aC(g3),m,l,g,g+6|0,uj)}if(0===aQ(a)){var
+n=a[1][1];return aJ(n,t_(a))}return a[1]}function
+fd(a){var
+b=ud(a);return b?b[1]:ue(a)}function
+uk(a){var
+b=[0,HE(a)];return b}function
+ul(b,a){function
+c(a){return a?0===b?um:un:0===b?uo:up}if(0===a[0]){var
+d=a[5],e=a[4],f=a[3],g=a[6]?uq:us,i=a[2],j=a[7],k=c(a[1]);return[0,Ht(aC(ur),k,j,i,g,f,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,h(aC(ut),l)]}function
+uu(d,b){if(b){var
+e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
-h=t8(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(gZ(d,ug),j)}var
-k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return gZ(d,uh)}function
-g3(b,a){return uf(b,t7(a))}var
-uj=ui.slice();function
-uk(e,d){var
-g=fb(e);f(g0(ul),g);g3(bU,d);var
-a=HE(0);if(a<0){var
-b=e0(a);jK(c(uj,b)[1+b])}return e1(bU)}var
-um=[0];function
-j9(b){var
-a=Hd(0);return a}function
-un(b,a){try{var
-c=a?um:j9(0);try{gK(0)}catch(a){}try{var
-i=uk(b,c),d=i}catch(a){a=bS(a);var
-e=j9(0),g=fb(b);f(g0(up),g);g3(bU,c);var
-h=fb(a);f(g0(uq),h);g3(bU,e);var
-d=e1(bU)}return d}catch(a){a=bS(a);if(a===eZ)return jK(uo);throw a}}jy(b(oJ),function(b,a){try{var
-c=un(b,a);return c}catch(a){return 0}});function
-ur(a){return HD(a,0,K(a))}function
-us(a){return[0,p(55,0),0]}function
-ut(d,g){function
-l(b,a){return ur(aJ(b,jS(a)))}function
+g=ul(a,c(e,a)[1+a]);if(g){var
+j=g[1];h(g1(d,uv),j)}var
+k=a+1|0;if(f!==a){var
+a=k;continue}break}}return 0}return g1(d,uw)}function
+g5(b,a){return uu(b,uk(a))}var
+uy=ux.slice();function
+uz(e,d){var
+f=fd(e);h(g2(uA),f);g5(bU,d);var
+a=H_(0);if(a<0){var
+b=e2(a);jQ(c(uy,b)[1+b])}return e3(bU)}var
+uB=[0];function
+ke(b){var
+a=HJ(0);return a}function
+uC(b,a){try{var
+c=a?uB:ke(0);try{gM(0)}catch(a){}try{var
+i=uz(b,c),d=i}catch(a){a=bS(a);var
+e=ke(0),f=fd(b);h(g2(uE),f);g5(bU,c);var
+g=fd(a);h(g2(uF),g);g5(bU,e);var
+d=e3(bU)}return d}catch(a){a=bS(a);if(a===e1)return jQ(uD);throw a}}jD(b(oW),function(b,a){try{var
+c=uC(b,a);return c}catch(a){return 0}});function
+uG(a){return H9(a,0,N(a))}function
+uH(a){return[0,q(55,0),0]}function
+uI(d,g){function
+l(b,a){return uG(aJ(b,jZ(a)))}function
 m(a){var
 b=aE(a,3)<<24,c=aE(a,2)<<16,d=aE(a,1)<<8;return((aE(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,uu],j=54+jR(55,i)|0,n=0;if(!(j<0)){var
+f=[0,uJ],j=54+jY(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=gy(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&oS;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=gA(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&o5;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-uv(b){var
-a=us(0);ut(a,b);return a}function
-uw(a){return uv(HU(0))}function
-ux(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&oS,g=a[2];c(a[1],g)[1+g]=f;return f}function
-uy(a){var
+uK(b){var
+a=uH(0);uI(a,b);return a}function
+uL(a){return uK(Io(0))}function
+uM(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&o5,g=a[2];c(a[1],g)[1+g]=f;return f}function
+uN(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-GX=p6(GW),j$=GX}catch(a){a=bS(a);if(a!==bT)throw a;try{var
-GV=p6(GU),j_=GV}catch(a){a=bS(a);if(a!==bT)throw a;var
-j_=uz}var
-j$=j_}var
-uA=ri(j$,82),fc=[T,function(a){return uw(0)}];function
-uB(c,b){var
-a=c;for(;;){if(b<=a)return a;if(gL<(a*2|0))return a;var
+Hr=qj(Hq),kg=Hr}catch(a){a=bS(a);if(a!==bT)throw a;try{var
+Hp=qj(Ho),kf=Hp}catch(a){a=bS(a);if(a!==bT)throw a;var
+kf=uO}var
+kg=kf}var
+uP=rx(kg,82),fe=[U,function(a){return uL(0)}];function
+uQ(c,b){var
+a=c;for(;;){if(b<=a)return a;if(gN<(a*2|0))return a;var
 a=a*2|0;continue}}function
-cQ(a,e){var
-f=a?a[1]:uA,b=uB(16,e);if(f)var
-c=aP(fc),g=aW===c?fc[1]:T===c?bc(fc):fc,d=ux(g);else
+cS(a,e){var
+f=a?a[1]:uP,b=uQ(16,e);if(f)var
+c=aQ(fe),g=aX===c?fe[1]:U===c?bf(fe):fe,d=uM(g);else
 var
-d=0;return[0,0,p(b,0),d,b]}function
-uC(n,d,g,h){var
-i=h.length-1,e=p(i,0),j=g.length-1-1|0;function
+d=0;return[0,0,q(b,0),d,b]}function
+uR(n,d,f,g){var
+i=g.length-1,e=q(i,0),j=f.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
-i=a[1],l=a[2],m=a[3],g=d?a:[0,i,l,0],b=f(n,i),j=c(e,b)[1+b];if(j)j[3]=g;else
-c(h,b)[1+b]=g;c(e,b)[1+b]=g;var
+i=a[1],l=a[2],m=a[3],f=d?a:[0,i,l,0],b=h(n,i),j=c(e,b)[1+b];if(j)j[3]=f;else
+c(g,b)[1+b]=f;c(e,b)[1+b]=f;var
 a=m;continue}return 0}}var
-q=0;if(!(j<0)){var
-b=q;for(;;){o(c(g,b)[1+b]);var
+p=0;if(!(j<0)){var
+b=p;for(;;){o(c(f,b)[1+b]);var
 t=b+1|0;if(j!==b){var
 b=t;continue}break}}if(d){var
 k=i-1|0,r=0;if(!(k<0)){var
@@ -2295,343 +2297,343 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-ka(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<gL?1:0;if(d){var
-e=p(c,0),h=1-uy(a);a[2]=e;return uC(f(g,a),h,b,e)}return d}function
-uD(c,b,a){return pW(c,b,0,a)}function
-cR(a,b){return 4<=a.length-1?pW(10,c7,a[3],b)&(a[2].length-1-1|0):am(uE)}function
-fd(a,d,f){var
-b=cR(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?ka(cR,a):e}function
-uF(c,b){var
+kh(f,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<gN?1:0;if(d){var
+e=q(c,0),g=1-uN(a);a[2]=e;return uR(h(f,a),g,b,e)}return d}function
+uS(c,b,a){return qa(c,b,0,a)}function
+cT(a,b){return 4<=a.length-1?qa(10,c9,a[3],b)&(a[2].length-1-1|0):am(uT)}function
+ff(a,d,f){var
+b=cT(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?kh(cT,a):e}function
+uU(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===a1(c,a[1]))return d;var
+d=a[2],e=a[3];if(0===a3(c,a[1]))return d;var
 a=e;continue}throw bT}}function
-uG(f,a){var
-g=cR(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===a1(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===a1(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===a1(a,e[1])?j:uF(a,k)}throw bT}throw bT}throw bT}function
-uH(c,b){var
+uV(f,a){var
+g=cT(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===a3(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===a3(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===a3(a,e[1])?j:uU(a,k)}throw bT}throw bT}throw bT}function
+uW(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===a1(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===a3(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-d$(f,a){var
-g=cR(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===a1(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===a1(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===a1(a,e[1])?[0,j]:uH(a,k)}return 0}return 0}return 0}function
-kb(a,b){function
+eb(f,a){var
+g=cT(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===a3(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===a3(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===a3(a,e[1])?[0,j]:uW(a,k)}return 0}return 0}return 0}function
+ki(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===a1(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===a3(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=cR(a,b);return d(c(a[2],e)[1+e])}function
-uI(b,d,c){var
+e=cT(a,b);return d(c(a[2],e)[1+e])}function
+uX(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===a1(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===a3(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-fe(a,d,e){var
-b=cR(a,d),f=c(a[2],b)[1+b],g=uI(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return ka(cR,a);var
+fg(a,d,e){var
+b=cT(a,d),f=c(a[2],b)[1+b],g=uX(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return kh(cT,a);var
 i=h}else
 var
 i=g;return i}function
-cz(a){return a}var
-kc=0,kd=-1;function
-ke(a){return 0<=a?1:0}var
-kf=[ao,uJ,cM(0)];function
-ff(a,b){a[13]=a[13]+b[3]|0;return j2(b,a[28])}function
-uK(a){a[12]=1;a[13]=1;return gT(a[28])}var
-kg=1000000010;function
-g4(b,a){return aN(b[17],a,0,K(a))}function
-fg(a){return f(a[19],0)}function
-uL(b,a){return f(b[20],a)}function
-uM(b,a){return f(b[21],a)}function
-kh(a,c,b){a[9]=a[9]-c|0;g4(a,b);a[11]=0;return 0}function
-fh(c,a){var
-b=w(a,uN);return b?kh(c,K(a),a):b}function
-cS(a,b,c){var
-d=b[3],e=b[2];fh(a,b[1]);fg(a);a[11]=1;a[10]=gP(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;uM(a,a[10]);return fh(a,d)}function
-ki(b,a){return cS(b,uO,a)}function
-dq(a,b){var
-c=b[2],d=b[3];fh(a,b[1]);a[9]=a[9]-c|0;uL(a,c);return fh(a,d)}function
-uP(a){var
-b=dm(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:ki(a,d):e}return fg(a)}function
-uQ(a){var
-b=rB(a[28]);if(b){var
+cB(a){return a}var
+kj=0,kk=-1;function
+kl(a){return 0<=a?1:0}var
+km=[ao,uY,cO(0)];function
+fh(a,b){a[13]=a[13]+b[3]|0;return j9(b,a[28])}function
+uZ(a){a[12]=1;a[13]=1;return gV(a[28])}var
+kn=1000000010;function
+g6(b,a){return aO(b[17],a,0,N(a))}function
+fi(a){return h(a[19],0)}function
+u0(b,a){return h(b[20],a)}function
+u1(b,a){return h(b[21],a)}function
+ko(a,c,b){a[9]=a[9]-c|0;g6(a,b);a[11]=0;return 0}function
+fj(c,a){var
+b=t(a,u2);return b?ko(c,N(a),a):b}function
+cU(a,b,c){var
+d=b[3],e=b[2];fj(a,b[1]);fi(a);a[11]=1;a[10]=gR(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;u1(a,a[10]);return fj(a,d)}function
+kp(b,a){return cU(b,u3,a)}function
+ds(a,b){var
+c=b[2],d=b[3];fj(a,b[1]);a[9]=a[9]-c|0;u0(a,c);return fj(a,d)}function
+u4(a){var
+b=dp(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:kp(a,d):e}return fi(a)}function
+u5(a){var
+b=rQ(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=cz(d);a[9]=a[9]+e|0;return 0}return 0}function
-uR(a,g,b){if(typeof
+e=cB(d);a[9]=a[9]+e|0;return 0}return 0}function
+u6(a,f,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=dm(a[3]);if(j){var
+j=dp(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return HA(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:dl(a[2]);return 0;case
-2:dl(a[3]);return 0;case
+c=a[1],d=a[2];return H6(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:dn(a[2]);return 0;case
+2:dn(a[3]);return 0;case
 3:var
-m=dm(a[2]);return m?ki(a,m[1][2]):fg(a);case
+m=dp(a[2]);return m?kp(a,m[1][2]):fi(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?uQ(a):n;default:var
-o=dl(a[5]);return o?g4(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?u5(a):n;default:var
+o=dn(a[5]);return o?g6(a,h(a[25],o[1])):0}else
 switch(b[0]){case
-0:return kh(a,g,b[1]);case
+0:return ko(a,f,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=dm(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=dp(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return dq(a,e);case
-1:return cS(a,c,d);case
-2:return cS(a,c,d);case
-3:return a[9]<(g+K(p)|0)?cS(a,c,d):dq(a,e);case
-4:return a[11]?dq(a,e):a[9]<(g+K(p)|0)?cS(a,c,d):((a[6]-d|0)+y|0)<a[10]?cS(a,c,d):dq(a,e);default:return dq(a,e)}}return 0;case
+0:return ds(a,e);case
+1:return cU(a,c,d);case
+2:return cU(a,c,d);case
+3:return a[9]<(f+N(p)|0)?cU(a,c,d):ds(a,e);case
+4:return a[11]?ds(a,e):a[9]<(f+N(p)|0)?cU(a,c,d):((a[6]-d|0)+y|0)<a[10]?cU(a,c,d):ds(a,e);default:return ds(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=dm(a[3]);if(s){var
+g=a[6]-a[9]|0,z=b[2],A=b[1],s=dp(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 B=u[1],C=function(c){var
 a=c;for(;;){if(a){var
-b=a[1],d=a[2];if(h<=b)return b;var
+b=a[1],d=a[2];if(g<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
-i=h;var
-v=i-h|0;return 0<=v?dq(a,[0,uT,v+A|0,uS]):cS(a,[0,uV,i+z|0,uU],a[6])}return 0;case
+i=g;var
+v=i-g|0;return 0<=v?ds(a,[0,u8,v+A|0,u7]):cU(a,[0,u_,i+z|0,u9],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))uP(a);var
-E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return dk([0,F,E],a[2]);case
-4:return dk(b[1],a[3]);default:var
-x=b[1];g4(a,f(a[24],x));return dk(x,a[5])}}function
-kj(a){for(;;){var
-d=rz(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=ke(c),e=i||(a[9]<=h?1:0);if(e){rA(a[28]);var
-j=ke(c)?cz(c):kg;uR(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-uW(a,b){ff(a,b);return kj(a)}function
-uX(c,a,b){return uW(c,[0,a,[0,b],cz(a)])}function
-uY(b,a){return uX(b,cz(K(a)),a)}function
-g5(a){d9(a);return dk([0,-1,[0,kd,uZ,0]],a)}function
-g6(a,c){var
-d=dm(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=cz(b[1]);if(i<a[12])return g5(a[1]);var
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))u4(a);var
+E=a[9]-D|0,F=1===w?1:a[9]<f?w:5;return dm([0,F,E],a[2]);case
+4:return dm(b[1],a[3]);default:var
+x=b[1];g6(a,h(a[24],x));return dm(x,a[5])}}function
+kq(a){for(;;){var
+d=rO(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=kl(c),e=i||(a[9]<=h?1:0);if(e){rP(a[28]);var
+j=kl(c)?cB(c):kn;u6(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+u$(a,b){fh(a,b);return kq(a)}function
+va(c,a,b){return u$(c,[0,a,[0,b],cB(a)])}function
+vb(b,a){return va(b,cB(N(a)),a)}function
+g7(a){d$(a);return dm([0,-1,[0,kk,vc,0]],a)}function
+g8(a,c){var
+d=dp(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=cB(b[1]);if(i<a[12])return g7(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=cz(a[13]+f|0),dl(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=cB(a[13]+f|0),dn(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=cz(a[13]+f|0),dl(a[1]),0):c;return j}return 0}return 0}function
-u0(a,c,b){ff(a,b);if(c)g6(a,1);return dk([0,a[13],b],a[1])}function
-u1(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return u0(a,0,[0,cz(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?uY(a,a[16]):b}function
-u2(a){return u1(a,0,3)}function
-u3(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){ff(a,[0,kc,1,0]);g6(a,1);g6(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=cB(a[13]+f|0),dn(a[1]),0):c;return j}return 0}return 0}function
+vd(a,c,b){fh(a,b);if(c)g8(a,1);return dm([0,a[13],b],a[1])}function
+ve(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return vd(a,0,[0,cB(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?vb(a,a[16]):b}function
+vf(a){return ve(a,0,3)}function
+vg(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){fh(a,[0,kj,1,0]);g8(a,1);g8(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-u4(a,e){if(a[23])ff(a,[0,kc,5,0]);var
+vh(a,e){if(a[23])fh(a,[0,kj,5,0]);var
 b=a[22];if(b){var
-c=dl(a[4]);if(c)return f(a[27],c[1]);var
+c=dn(a[4]);if(c)return h(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-u5(a,b){return u4(a,0)}function
-u6(a){uK(a);g5(a[1]);d9(a[2]);d9(a[3]);d9(a[4]);d9(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return u2(a)}function
-u7(a){var
-b=a[4];return rv(function(b){return u5(a,0)},b)}function
-u8(a,b){u7(a);for(;;){if(1<a[14]){u3(a,0);continue}a[13]=kg;kj(a);if(b)fg(a);return u6(a)}}function
-kk(a,b){u8(a,0);return f(a[18],0)}function
-u9(a,b){return aN(a[17],u_,0,1)}var
-kl=gR(80,32);function
-km(b,d){var
+vi(a,b){return vh(a,0)}function
+vj(a){uZ(a);g7(a[1]);d$(a[2]);d$(a[3]);d$(a[4]);d$(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return vf(a)}function
+vk(a){var
+b=a[4];return rK(function(b){return vi(a,0)},b)}function
+vl(a,b){vk(a);for(;;){if(1<a[14]){vg(a,0);continue}a[13]=kn;kq(a);if(b)fi(a);return vj(a)}}function
+kr(a,b){vl(a,0);return h(a[18],0)}function
+vm(a,b){return aO(a[17],vn,0,1)}var
+ks=gT(80,32);function
+kt(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){aN(b[17],kl,0,80);var
-a=a-80|0;continue}return aN(b[17],kl,0,a)}return c}}function
-u$(a){return a[1]===kf?aJ(vb,aJ(a[2],va)):vc}function
-vd(a){return a[1]===kf?aJ(vf,aJ(a[2],ve)):vg}function
-vh(a){return 0}function
-vi(a){return 0}function
-vj(h,g,f,e,d){var
-b=ry(0),c=[0,kd,vk,0];j2(c,b);var
-a=d8(0);g5(a);dk([0,1,c],a);var
-i=d8(0),j=d8(0),k=d8(0);return[0,a,d8(0),k,j,i,78,10,68,78,0,1,1,1,1,qe,vl,h,g,f,e,d,0,0,u$,vd,vh,vi,b]}function
-kn(c,b){function
+c=0<a?1:0;if(c){if(80<a){aO(b[17],ks,0,80);var
+a=a-80|0;continue}return aO(b[17],ks,0,a)}return c}}function
+vo(a){return a[1]===km?aJ(vq,aJ(a[2],vp)):vr}function
+vs(a){return a[1]===km?aJ(vu,aJ(a[2],vt)):vv}function
+vw(a){return 0}function
+vx(a){return 0}function
+vy(h,g,f,e,d){var
+b=rN(0),c=[0,kk,vz,0];j9(c,b);var
+a=d_(0);g7(a);dm([0,1,c],a);var
+i=d_(0),j=d_(0),k=d_(0);return[0,a,d_(0),k,j,i,78,10,68,78,0,1,1,1,1,qt,vA,h,g,f,e,d,0,0,vo,vs,vw,vx,b]}function
+ku(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=vj(c,b,function(a){return 0},e,d);a[19]=function(b){return u9(a,b)};a[20]=function(b){return km(a,b)};a[21]=function(b){return km(a,b)};return a}function
-ko(a){function
-b(b){return e1(a)}return kn(function(b,c,d){return qr(a,b,c,d)},b)}function
-vm(a){function
-b(a){return 0}return kn(function(b,c,d){return rK(a,b,c,d)},b)}var
-vn=iV,vo=function(a){return e8(vn)}(0),vp=ko(qp),vq=ko(bU);vm(vo);qt(function(a){kk(vp,0);return kk(vq,0)});function
-vr(b,a){var
-c=aP(a)===ao?a:a[1];return jy(b,c)}var
-kp=[ao,vs,cM(0)];H4(0);vr(vt,kp);function
-s(a){if(typeof
-a==="number"&&a!==jf)return-a|0;return H7(a)}function
+a=vy(c,b,function(a){return 0},e,d);a[19]=function(b){return vm(a,b)};a[20]=function(b){return kt(a,b)};a[21]=function(b){return kt(a,b)};return a}function
+kv(a){function
+b(b){return e3(a)}return ku(function(b,c,d){return qG(a,b,c,d)},b)}function
+vB(a){function
+b(a){return 0}return ku(function(b,c,d){return rZ(a,b,c,d)},b)}var
+vC=i0,vD=function(a){return e_(vC)}(0),vE=kv(qE),vF=kv(bU);vB(vD);qI(function(a){kr(vE,0);return kr(vF,0)});function
+vG(b,a){var
+c=aQ(a)===ao?a:a[1];return jD(b,c)}var
+kw=[ao,vH,cO(0)];Iy(0);vG(vI,kw);function
+r(a){if(typeof
+a==="number"&&a!==jk)return-a|0;return IB(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:qa(b,a)}return qa(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:qp(b,a)}return qp(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:qc(a,b)}return qc(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:qr(a,b)}return qr(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!H6(b,a))return aH(b,a);return H5(b,a)}function
-vu(b,a){return typeof
-a==="number"?-1===a?s(b):typeof
-b==="number"?gs(b,a):jB(b,a):jB(b,a)}function
+a==="number"&&!IA(b,a))return aH(b,a);return Iz(b,a)}function
+vJ(b,a){return typeof
+a==="number"?-1===a?r(b):typeof
+b==="number"?gu(b,a):jH(b,a):jH(b,a)}function
 x(a){if(typeof
-a==="number"&&a!==i3)return a+1|0;return Ib(a)}function
-vv(a){if(typeof
-a==="number"&&a!==jf)return a-1|0;return H9(a)}function
-ce(a){return typeof
-a==="number"?0<=a?a:a!==jf?-a|0:p$(a):p$(a)}function
-O(b,a){if(typeof
+a==="number"&&a!==i8)return a+1|0;return IH(a)}function
+vK(a){if(typeof
+a==="number"&&a!==jk)return a-1|0;return ID(a)}function
+cg(a){return typeof
+a==="number"?0<=a?a:a!==jk?-a|0:qo(a):qo(a)}function
+P(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:qb(b,a)}return qb(b,a)}function
-cf(b,a){if(typeof
+c=b<<a;return c>>a===b?c:qq(b,a)}return qq(b,a)}function
+ch(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return H$(b,a)}function
-cT(a){return typeof
-a==="number"?a:Ic(a)}var
+c=a<32?a:31;return b>>c}return IF(b,a)}function
+cV(a){return typeof
+a==="number"?a:II(a)}var
 d=0,j=1;function
-M(b,a){return 0<N(b,a)?a:b}function
-q(b,a){return 0<=N(b,a)?b:a}function
-kq(b,a){return N(b,a)<=0?1:0}function
-vw(b,a){return 0<=N(b,a)?1:0}function
-vx(b,a){return N(b,a)<0?1:0}function
-g7(b,a){return 0<N(b,a)?1:0}function
-vy(b,a){return H8(b,a,0,K(a))}function
-cg(e,a){var
-d=H2(e,a),b=d[2],c=d[1];if(0<=U(b))return[0,c,b];if(0<=U(a)){var
-f=k(b,a);return[0,vv(c),f]}var
+I(b,a){return 0<O(b,a)?a:b}function
+p(b,a){return 0<=O(b,a)?b:a}function
+kx(b,a){return O(b,a)<=0?1:0}function
+vL(b,a){return 0<=O(b,a)?1:0}function
+vM(b,a){return O(b,a)<0?1:0}function
+g9(b,a){return 0<O(b,a)?1:0}function
+vN(b,a){return IC(b,a,0,N(a))}function
+ci(e,a){var
+d=Iw(e,a),b=d[2],c=d[1];if(0<=V(b))return[0,c,b];if(0<=V(a)){var
+f=k(b,a);return[0,vK(c),f]}var
 g=l(b,a);return[0,x(c),g]}function
 i(c,b){return a(c,b)}function
-vz(a){return Ia(a)}function
-ea(a){return U(a)}function
-C(b,a){return gD(b,a)}function
-n(b,a){return N(b,a)<=0?1:0}function
-z(b,a){return N(b,a)<0?1:0}function
-G(a){return a}function
-eb(a){try{var
-b=cT(a);return b}catch(a){a=bS(a);if(a===kp)return eY(vA);throw a}}function
-vB(c,b,a){return H3(c,b,a)}function
-be(a){return a?0:1}function
-W(b,a){var
-c=a?[0,f(b,a[1])]:a;return c}function
-g(a){return a[1]}function
-h(a){return a[2]}function
-u(a){var
-b=a?u(a[2])+1|0:a;return b}function
-aU(a,b){if(a){var
-c=aU(a[2],b);return[0,a[1],c]}return b}function
-vC(a){return az(0,a-1|0)}function
-bj(b,a){return b+a|0}function
+vO(a){return IG(a)}function
+ec(a){return V(a)}function
+C(b,a){return gF(b,a)}function
+n(b,a){return O(b,a)<=0?1:0}function
+y(b,a){return O(b,a)<0?1:0}function
+H(a){return a}function
+ed(a){try{var
+b=cV(a);return b}catch(a){a=bS(a);if(a===kw)return e0(vP);throw a}}function
+vQ(c,b,a){return Ix(c,b,a)}function
+a7(a){return a?0:1}function
+G(b,a){var
+c=a?[0,h(b,a[1])]:a;return c}function
+f(a){return a[1]}function
+g(a){return a[2]}function
+v(a){var
+b=a?v(a[2])+1|0:a;return b}function
+aV(a,b){if(a){var
+c=aV(a[2],b);return[0,a[1],c]}return b}function
+vR(a){return az(0,a-1|0)}function
+bl(b,a){return b+a|0}function
 av(b,a){return aH(b,a)}function
-cU(b,a){return az(0,b-a|0)}function
-vD(b,a){return b?a:a?0:1}function
-kr(b,a){function
-c(b){return kr(b,a)+1|0}function
+cW(b,a){return az(0,b-a|0)}function
+vS(b,a){return b?a:a?0:1}function
+ky(b,a){function
+c(b){return ky(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-ks(b,a){function
-c(b){return kr(a,ks(b,a))}function
+kz(b,a){function
+c(b){return ky(a,kz(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-cV(b,a){return b<=a?1:0}function
+cX(b,a){return b<=a?1:0}function
 X(b,a){return b<a?1:0}function
-g8(b,a){function
+g_(b,a){function
 c(b){function
-c(a){return g8(b,a)+1|0}function
+c(a){return g_(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-kt(b,a){function
-c(a){return ks(b,kt(b,a))}function
+kA(b,a){function
+c(a){return kz(b,kA(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bH(b,a){return 0===a?0:gs(b,a)}function
-g9(b,a){return 0===a?b:gy(b,a)}var
-fi=function
-c(a,b){return c.fun(a,b)};HV(fi,function(b,a){function
+bI(b,a){return 0===a?0:gu(b,a)}function
+g$(b,a){return 0===a?b:gA(b,a)}var
+fk=function
+c(a,b){return c.fun(a,b)};Ip(fk,function(b,a){function
 f(h){function
 e(a){return x(i(2,j))}function
 f(a){return i(2,x(a))}function
 g(a){return x(i(2,x(a)))}if(n(a,j))return e(0);var
-b=cg(a,G(2)),c=b[1];return C(b[2],d)?f(c):g(c)}function
+b=ci(a,H(2)),c=b[1];return C(b[2],d)?f(c):g(c)}function
 g(b){function
 f(a){return i(2,x(b))}function
 g(a){return x(i(2,k(b,a)))}function
-h(a){return i(2,o(fi,b,a))}if(n(a,j))return f(0);var
-c=cg(a,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)}function
+h(a){return i(2,o(fk,b,a))}if(n(a,j))return f(0);var
+c=ci(a,H(2)),e=c[1];return C(c[2],d)?g(e):h(e)}function
 h(b){function
 f(a){return x(i(2,x(b)))}function
-g(a){return i(2,o(fi,b,a))}function
-h(a){return x(i(2,o(fi,b,a)))}if(n(a,j))return f(0);var
-c=cg(a,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)}if(n(b,j))return f(0);var
-c=cg(b,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)});function
-ec(a,b,c){function
-h(c){return f(a,b)}function
-i(c){return ec(a,ec(a,b,c),c)}function
-k(c){return f(a,ec(a,ec(a,b,c),c))}if(n(c,j))return h(0);var
-e=cg(c,G(2)),g=e[1];return C(e[2],d)?i(g):k(g)}function
-ku(a){return G(a+1|0)}function
-vE(b){function
-c(c){return a(b,c)}return function(a){return ec(c,j,a)}}function
-bI(c,a){function
+g(a){return i(2,o(fk,b,a))}function
+h(a){return x(i(2,o(fk,b,a)))}if(n(a,j))return f(0);var
+c=ci(a,H(2)),e=c[1];return C(c[2],d)?g(e):h(e)}if(n(b,j))return f(0);var
+c=ci(b,H(2)),e=c[1];return C(c[2],d)?g(e):h(e)});function
+ee(a,b,c){function
+g(c){return h(a,b)}function
+i(c){return ee(a,ee(a,b,c),c)}function
+k(c){return h(a,ee(a,ee(a,b,c),c))}if(n(c,j))return g(0);var
+e=ci(c,H(2)),f=e[1];return C(e[2],d)?i(f):k(f)}function
+kB(a){return H(a+1|0)}function
+vT(b){function
+c(c){return a(b,c)}return function(a){return ee(c,j,a)}}function
+bJ(c,a){function
 e(a){return d}function
-g(a){return f(vE(c),a)}function
-h(a){return j}var
-b=ea(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
-bk(a){return 0<=ea(a)?eb(a):0}function
-v(b,a){return 0===ea(a)?d:de(b,a)}function
-bY(a){return 0<ea(a)?G(a3(a)-1|0):d}function
-bf(a){return 0<=ea(a)?vz(a):d}function
-a5(b,c){var
-a=eb(c);return 0<=a?O(b,a):cf(b,-a|0)}function
-bg(b,c){var
-a=eb(c);return 0<=a?cf(b,a):O(b,-a|0)}function
-aX(b,a){return a?a[1]:b}function
-ch(a){var
+f(a){return h(vT(c),a)}function
+g(a){return j}var
+b=ec(a);return 0===b?g(0):0<b?f(a):e(r(a))}function
+bm(a){return 0<=ec(a)?ed(a):0}function
+w(b,a){return 0===ec(a)?d:dg(b,a)}function
+bY(a){return 0<ec(a)?H(a5(a)-1|0):d}function
+bh(a){return 0<=ec(a)?vO(a):d}function
+a8(b,c){var
+a=ed(c);return 0<=a?P(b,a):ch(b,-a|0)}function
+bi(b,c){var
+a=ed(c);return 0<=a?ch(b,a):P(b,-a|0)}function
+aY(b,a){return a?a[1]:b}function
+cj(a){var
 b=a?a[2]:a;return b}function
-P(c,a,b){function
-d(c){return a?P(c,a[2],b):b}function
+Q(c,a,b){function
+d(c){return a?Q(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
 bZ(a,b){function
 c(b){return a?bZ(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-vF(d,c){var
+vU(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-kv(a){if(a){var
-b=[0,a[1],0];return aU(kv(a[2]),b)}return a}function
-kw(a){if(a){var
-b=kw(a[2]);return aU(a[1],b)}return a}function
+kC(a){if(a){var
+b=[0,a[1],0];return aV(kC(a[2]),b)}return a}function
+kD(a){if(a){var
+b=kD(a[2]);return aV(a[1],b)}return a}function
 m(b,a){if(a)var
-d=m(b,a[2]),c=[0,f(b,a[1]),d];else
+d=m(b,a[2]),c=[0,h(b,a[1]),d];else
 var
 c=a;return c}function
-bJ(b,a){if(a){var
-c=bJ(b,a[2]);return aU(f(b,a[1]),c)}return a}function
-bB(e,d,c){var
+bK(b,a){if(a){var
+c=bK(b,a[2]);return aV(h(b,a[1]),c)}return a}function
+bE(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=o(e,b,a[1]),a=a[2],b=f;continue}return b}}function
 an(c,b,a){if(a){var
 d=an(c,b,a[2]);return o(c,a[1],d)}return b}function
-a6(e,d){var
+aZ(e,d){var
 a=d;for(;;){if(a){var
-b=f(e,a[1]);if(!b){var
+b=h(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
 D(d,c){var
 a=c;for(;;){if(a){var
-b=f(d,a[1]);if(b){var
+b=h(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cW(b,e){var
+cY(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(f(b,d))return[0,d,cW(b,c)];var
+c=a[2],d=a[1];if(h(b,d))return[0,d,cY(b,c)];var
 a=c;continue}return a}}function
 Y(b,a){if(b)if(a)var
 d=Y(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
@@ -2639,9 +2641,9 @@ var
 c=a;else
 var
 c=b;return c}function
-ci(b,a){function
+ck(b,a){function
 c(c){if(a)var
-d=ci(c,a[2]),b=[0,a[1],d];else
+d=ck(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
@@ -2651,260 +2653,260 @@ d(b){return a}return 0===b?d(0):c(b-1|0)}function
 aj(b,a){function
 c(a){return[0,b,aj(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bs(b,a){function
-c(a){return[0,b,bs(b,a)]}function
+bv(b,a){function
+c(a){return[0,b,bv(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-vG(a,b){return C(P(g8(b,cU(u(a),1)),a,d),j)}function
-g_(a,b){if(a){var
-c=a[1],d=function(b,a){return bn(b,a)};return a6(function(a){return d(b,a)},c)}return 1}function
+vV(a,b){return C(Q(g_(b,cW(v(a),1)),a,d),j)}function
+ha(a,b){if(a){var
+c=a[1],d=function(b,a){return bp(b,a)};return aZ(function(a){return d(b,a)},c)}return 1}function
 ad(c,b){if(c){if(b){var
 e=ad(c[2],b[2]);return k(a(c[1],b[1]),e)}return d}return d}function
 ag(a){if(a){var
 b=ag(a[2]);return k(a[1],b)}return d}function
-g$(c,b,a){if(b){if(a){var
-d=g$(c,b[2],a[2]),e=a5(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a5(a,c)},a)}function
-kx(b,a){if(a){var
-c=kx(b,a[2]);return g$(b,a[1],c)}return a}function
-ky(c,a){if(a){var
+hb(c,b,a){if(b){if(a){var
+d=hb(c,b[2],a[2]),e=a8(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return a8(a,c)},a)}function
+kE(b,a){if(a){var
+c=kE(b,a[2]);return hb(b,a[1],c)}return a}function
+kF(c,a){if(a){var
 b=a[2];if(b){var
-d=ky(c,b[2]);return[0,g$(c,a[1],b[1]),d]}return a}return a}function
-ha(d,c,b){if(b){if(b[2]){var
+d=kF(c,b[2]);return[0,hb(c,a[1],b[1]),d]}return a}return a}function
+hc(d,c,b){if(b){if(b[2]){var
 f=function(d){var
-e=ky(c,b);return ha(d,a(i(2,j),c),e)},g=function(a){return kx(c,b)};return 0===d?g(0):f(d-1|0)}var
+e=kF(c,b);return hc(d,a(i(2,j),c),e)},g=function(a){return kE(c,b)};return 0===d?g(0):f(d-1|0)}var
 e=b[1]}else
 var
 e=b;return e}function
-hb(c,b){if(b){var
-e=a(c,hb(c,b[2]));return k(b[1],e)}return d}function
-kz(c,b,a){var
-d=eb(a);return vB(c,eb(b),d)}function
-vH(a){var
-e=a5(j,l(a,j));function
+hd(c,b){if(b){var
+e=a(c,hd(c,b[2]));return k(b[1],e)}return d}function
+kG(c,b,a){var
+d=ed(a);return vQ(c,ed(b),d)}function
+vW(a){var
+e=a8(j,l(a,j));function
 b(a,g,c,d){function
 f(e){var
-a=bg(g,j),f=bg(c,a),h=b(e,a,f,d);return b(e,a,l(c,a5(f,a)),h)}function
+a=bi(g,j),f=bi(c,a),h=b(e,a,f,d);return b(e,a,l(c,a8(f,a)),h)}function
 h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-kA(g,f,e){var
+kH(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-ed=kt(2,6),hc=6;function
-hd(b,a){function
+ef=kA(2,6),he=6;function
+hf(b,a){function
 c(c){if(a)var
-d=hd(c,b0(ed,a)),b=[0,ci(ed,a),d];else
+d=hf(c,b0(ef,a)),b=[0,ck(ef,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-fj(a){var
-c=a5(j,a),d=a5(j,l(a,j));return function(e,b){var
-f=hd(e,b);return m(function(b){var
-e=ha(hc,a,b);return[0,hb(c,bs(d,u(b))),e]},f)}}function
-fk(b,a){return m(function(b){return kA(d,a,h(b))},b)}function
-kB(e,c,b){if(c)if(b)var
-f=kB(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+fl(a){var
+c=a8(j,a),d=a8(j,l(a,j));return function(e,b){var
+f=hf(e,b);return m(function(b){var
+e=hc(he,a,b);return[0,hd(c,bv(d,v(b))),e]},f)}}function
+fm(b,a){return m(function(b){return kH(d,a,g(b))},b)}function
+kI(e,c,b){if(c)if(b)var
+f=kI(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-fl(i,h,c){var
+fn(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 e=a[2],f=b[2],g=b[1];if(C(g,d)){var
 b=f,a=e;continue}var
-j=fl(f,e,c);return kB(g,a[1],j)}return c}return c}}function
-kC(d,c,b,a){if(b){if(a){var
-f=kC(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cG(vH(d),hc,c,g,f)}var
+j=fn(f,e,c);return kI(g,a[1],j)}return c}return c}}function
+kJ(d,c,b,a){if(b){if(a){var
+f=kJ(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cI(vW(d),he,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-he(b,e,d,c){return ci(e,kC(b,a(b,G(ed)),d,c))}function
-fm(b,a){if(b)if(a)var
-d=fm(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+hg(b,e,d,c){return ck(e,kJ(b,a(b,H(ef)),d,c))}function
+fo(b,a){if(b)if(a)var
+d=fo(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-ee(b){var
-f=a5(j,l(b,j));return function(c,g){var
-h=G(ed),e=bk(v(G(c),h)),i=a(b,G(cU(c,av(e,ed))));return m(function(a){return l(kz(P(e,a,d),i,b),f)},g)}}function
-ef(a){if(a){var
-b=ef(a[2]);return k(ce(a[1]),b)}return d}function
-hf(c,b){var
-e=i(2,j);return k(bY(a(b,an(function(b,a){return q(ef(b),a)},d,c))),e)}function
-F(b,a){return s(v(s(b),a))}function
-bt(d,c,b){var
-e=F(a(d,c),b);return[0,v(a(d,c),b),e]}function
-bC(b,a){var
-c=h(a),d=k(h(b),c),e=g(a);return[0,k(g(b),e),d]}function
-vI(a){var
-b=s(g(a));return[0,s(h(a)),b]}function
-vJ(b,a){var
-c=g(a),d=l(h(b),c),e=h(a);return[0,l(g(b),e),d]}function
-fn(b,c){if(n(d,b)){var
-e=a(b,h(c));return[0,a(b,g(c)),e]}var
-f=a(b,g(c));return[0,a(b,h(c)),f]}function
-hg(d,c,b){var
-e=h(b),f=F(a(h(c),e),d),i=g(b);return[0,v(a(g(c),i),d),f]}function
-vK(d,c,b){var
-k=g(b),e=a(g(c),k),l=h(b),f=a(g(c),l),m=g(b),i=a(h(c),m),n=h(b),j=a(h(c),n),o=q(i,j),p=F(q(q(e,f),o),d),r=M(i,j);return[0,v(M(M(e,f),r),d),p]}function
-kD(b,a){var
-c=h(a),d=q(h(b),c),e=g(a);return[0,q(g(b),e),d]}function
-vL(b,a){var
-c=h(a),d=M(h(b),c),e=g(a);return[0,M(g(b),e),d]}function
-fo(b,c){var
-d=g(c),e=F(a(b,b),d),f=h(c);return[0,v(a(b,b),f),e]}function
-fp(d,c,b){var
-e=F(a(h(b),c),d);return[0,v(a(g(b),c),d),e]}function
-vM(b){var
+eg(b){var
+f=a8(j,l(b,j));return function(c,g){var
+h=H(ef),e=bm(w(H(c),h)),i=a(b,H(cW(c,av(e,ef))));return m(function(a){return l(kG(Q(e,a,d),i,b),f)},g)}}function
+eh(a){if(a){var
+b=eh(a[2]);return k(cg(a[1]),b)}return d}function
+hh(c,b){var
+e=i(2,j);return k(bY(a(b,an(function(b,a){return p(eh(b),a)},d,c))),e)}function
+F(b,a){return r(w(r(b),a))}function
+a9(d,c,b){var
+e=F(a(d,c),b);return[0,w(a(d,c),b),e]}function
+bF(b,a){var
+c=g(a),d=k(g(b),c),e=f(a);return[0,k(f(b),e),d]}function
+vX(a){var
+b=r(f(a));return[0,r(g(a)),b]}function
+vY(b,a){var
+c=f(a),d=l(g(b),c),e=g(a);return[0,l(f(b),e),d]}function
+fp(b,c){if(n(d,b)){var
+e=a(b,g(c));return[0,a(b,f(c)),e]}var
+h=a(b,f(c));return[0,a(b,g(c)),h]}function
+hi(d,c,b){var
+e=g(b),h=F(a(g(c),e),d),i=f(b);return[0,w(a(f(c),i),d),h]}function
+vZ(d,c,b){var
+k=f(b),e=a(f(c),k),l=g(b),h=a(f(c),l),m=f(b),i=a(g(c),m),n=g(b),j=a(g(c),n),o=p(i,j),q=F(p(p(e,h),o),d),r=I(i,j);return[0,w(I(I(e,h),r),d),q]}function
+kK(b,a){var
+c=g(a),d=p(g(b),c),e=f(a);return[0,p(f(b),e),d]}function
+v0(b,a){var
+c=g(a),d=I(g(b),c),e=f(a);return[0,I(f(b),e),d]}function
+fq(b,c){var
+d=f(c),e=F(a(b,b),d),h=g(c);return[0,w(a(b,b),h),e]}function
+fr(d,c,b){var
+e=F(a(g(b),c),d);return[0,w(a(f(b),c),d),e]}function
+v1(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return n(d,a[1][1]);return 0}function
-kE(a){var
+kL(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-e=vM(a);if(e){var
+e=v1(a);if(e){var
 f=a[16];return D(function(a){return n(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
-kF(d,c,b){function
+kM(d,c,b){function
 e(b){var
-e=kF(d,k(c,j),b);return[0,v(d,k(a(i(2,j),c),j)),e]}function
+e=kM(d,k(c,j),b);return[0,w(d,k(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-kG(e,c,b){if(b){var
-f=bg(a(c,kG(e,c,b[2])),e);return k(b[1],f)}return d}function
-kH(c,b){function
+kN(e,c,b){if(b){var
+f=bi(a(c,kN(e,c,b[2])),e);return k(b[1],f)}return d}function
+kO(c,b){function
 d(a){var
-b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=v(kH(c,a),b);return k(x(i(2,x(i(2,j)))),d)}function
+b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=w(kO(c,a),b);return k(x(i(2,x(i(2,j)))),d)}function
 e(d){var
-b=bI(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-kI(b,h,g,f,e){var
-c=v(a5(f,b),e),l=kG(b,bg(a(c,c),b),h),d=bg(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
-kJ(g,f,e,d,c,b){function
+b=bJ(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
+kP(b,h,g,f,e){var
+c=w(a8(f,b),e),l=kN(b,bi(a(c,c),b),h),d=bi(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
+kQ(g,f,e,d,c,b){function
 h(c){var
-h=bC(b,kI(g,f,e,j,k(a(i(2,j),d),j)));return kJ(g,f,e,k(d,j),c,h)}function
+h=bF(b,kP(g,f,e,j,k(a(i(2,j),d),j)));return kQ(g,f,e,k(d,j),c,h)}function
 l(a){return 0}var
 m=0===c?l(0):h(c-1|0);return[0,b,m]}function
-ds(h,g){var
-l=i(2,i(2,i(2,i(2,j)))),a=k(bY(h),l),b=bH(bj(g,3),4)+1|0,c=kF(bI(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=v(kH(a,b),m),e=k(i(2,x(i(2,j))),n),o=bk(i(2,i(2,i(2,i(2,i(2,j)))))),f=kJ(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,P(bk(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
-vN(d,c,b){var
-e=s(bg(s(a(h(b),c)),d));return[0,bg(a(g(b),c),d),e]}function
-kK(q,b,p,o,f){var
-d=a(i(2,i(2,i(2,i(2,i(2,j))))),o),e=v(d,f),g=n(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
-r=bk(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bZ(b[4],r);else
+du(h,g){var
+l=i(2,i(2,i(2,i(2,j)))),a=k(bY(h),l),b=bI(bl(g,3),4)+1|0,c=kM(bJ(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=w(kO(a,b),m),e=k(i(2,x(i(2,j))),n),o=bm(i(2,i(2,i(2,i(2,i(2,j)))))),f=kQ(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,Q(bm(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+v2(d,c,b){var
+e=r(bi(r(a(g(b),c)),d));return[0,bi(a(f(b),c),d),e]}function
+kR(q,b,p,o,f){var
+d=a(i(2,i(2,i(2,i(2,i(2,j))))),o),e=w(d,f),g=n(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
+r=bm(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bZ(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=k(d,h),t=l(d,h),u=kI(b[1],b[2],b[3],t,s),w=bC(c[1],u),x=bC(fn(p,b[5]),w),m=[0,vN(b[1],q,x)];else
+h=a(e,f),s=k(d,h),t=l(d,h),u=kP(b[1],b[2],b[3],t,s),v=bF(c[1],u),x=bF(fp(p,b[5]),v),m=[0,v2(b[1],q,x)];else
 var
 m=c;return m}function
-vO(c,b,a){return n(d,a)?[0,c,a5(b,a)]:[0,a5(c,s(a)),b]}function
-vP(m,k,e,c){var
-o=z(d,e),p=o?z(d,c):o;if(p){var
-q=bY(c),f=l(bY(e),q),b=vO(e,c,f),r=g(b);if(n(h(b),r)){var
-s=h(b);return kK(m,k,f,g(b),s)}var
-t=h(b),u=g(b),v=a(i(2,j),u);return kK(m,k,l(f,j),v,t)}return p}function
-hh(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return vG(b,a)?[0,e,hh(b,a,d)]:hh(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-kL(b,a){if(b)if(a)var
-d=kL(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+v3(c,b,a){return n(d,a)?[0,c,a8(b,a)]:[0,a8(c,r(a)),b]}function
+kS(m,k,e,c){var
+o=y(d,e),p=o?y(d,c):o;if(p){var
+q=bY(c),h=l(bY(e),q),b=v3(e,c,h),r=f(b);if(n(g(b),r)){var
+s=g(b);return kR(m,k,h,f(b),s)}var
+t=g(b),u=f(b),v=a(i(2,j),u);return kR(m,k,l(h,j),v,t)}return p}function
+hj(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return vV(b,a)?[0,e,hj(b,a,d)]:hj(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+kT(b,a){if(b)if(a)var
+d=kT(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-hi(b,a){var
-c=bs(0,b);return bB(function(b,a){return kL(a,b)},a,c)}function
-a7(a){if(a){var
+hk(b,a){var
+c=bv(0,b);return bE(function(b,a){return kT(a,b)},a,c)}function
+a_(a){if(a){var
 b=a[1];if(b)var
-c=a7(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=a_(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return vQ}function
-kM(f,a,e){if(a)var
+d=b;return d}return v4}function
+kU(f,a,e){if(a)var
 b=a[1],c=o(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-fq(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=kM(a,c,e);if(i){var
-m=fq(a,d,c,g,h);return[0,i[1],m]}var
-j=kM(a,g,e);if(j){var
-n=fq(a,d,g,c,h);return[0,j[1],n]}var
-k=f(d,e),l=[0,k,fq(a,d,[0,[0,e,k]],c,h)]}else
+fs(a,d,c,f,b){if(b){var
+g=b[2],e=b[1],i=kU(a,c,e);if(i){var
+m=fs(a,d,c,f,g);return[0,i[1],m]}var
+j=kU(a,f,e);if(j){var
+n=fs(a,d,f,c,g);return[0,j[1],n]}var
+k=h(d,e),l=[0,k,fs(a,d,[0,[0,e,k]],c,g)]}else
 var
 l=b;return l}function
-vR(c,b,a){return fq(c,b,0,0,a)}function
-kN(b,a){return b?a?C(b[1],a[1]):a:a?0:1}function
-vS(b,a){var
-d=g(a),c=kN(g(b),d);if(c){var
-e=h(a);return kN(h(b),e)}return c}function
-fr(b,a){if(b){var
-c=b[1];return a?[0,q(c,a[1])]:[0,c]}return a}function
-dt(b,a){if(b){var
-c=b[1];return a?[0,M(c,a[1])]:[0,c]}return a}function
-du(b,a){var
-c=h(a),d=dt(h(b),c),e=g(a);return[0,fr(g(b),e),d]}function
-kO(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,kO(a,b,d)]},g=function(a){return[0,du(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-cX(c,b,e,d){var
-f=W(function(d){return F(a(b,d),c)},d);return[0,W(function(d){return v(a(b,d),c)},e),f]}function
-kP(e,d,a,c){if(a){var
-b=a[1],f=kP(e,d,a[2],c),i=h(h(b)),j=cX(e,d,g(h(b)),i);return kO(g(b),j,f)}return c}function
-vT(f,e){var
-b=f,a=e;for(;;){if(a){var
-c=a[1],d=cV(b,g(c));if(d){var
-h=a[2],b=g(c)+1|0,a=h;continue}return d}return 1}}function
-hj(e,d,c,b,a){if(b){if(a){var
-i=a[2],j=a[1],f=b[1];if(g(f)===c){var
-k=hj(e,d,c+1|0,b[2],i),l=h(h(f));return[0,du(cX(e,d,g(h(f)),l),j),k]}return[0,j,hj(e,d,c+1|0,b,i)]}return a}return a}function
-vU(d,c,a,b){return vT(0,a)?hj(d,c,0,a,b):kP(d,c,a,b)}function
-a8(c){var
-b=bf(c);return C(a(b,b),c)?b:k(b,j)}function
-vV(a){return n(a,d)?d:a5(j,k(bg(bY(a),j),j))}function
-vW(c,b){var
-d=a8(a(c,h(b)));return[0,bf(a(c,g(b))),d]}function
-vX(b,e,c){var
-f=n(d,e),g=f?z(d,c):f;if(g)var
-i=a8(F(a(a(b,b),e),c)),h=[0,[0,bf(v(a(a(b,b),e),c)),i]];else
+v5(c,b,a){return fs(c,b,0,0,a)}function
+kV(b,a){return b?a?C(b[1],a[1]):a:a?0:1}function
+v6(b,a){var
+d=f(a),c=kV(f(b),d);if(c){var
+e=g(a);return kV(g(b),e)}return c}function
+ft(b,a){if(b){var
+c=b[1];return a?[0,p(c,a[1])]:[0,c]}return a}function
+dv(b,a){if(b){var
+c=b[1];return a?[0,I(c,a[1])]:[0,c]}return a}function
+dw(b,a){var
+c=g(a),d=dv(g(b),c),e=f(a);return[0,ft(f(b),e),d]}function
+kW(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,kW(a,b,d)]},g=function(a){return[0,dw(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+cZ(c,b,e,d){var
+f=G(function(d){return F(a(b,d),c)},d);return[0,G(function(d){return w(a(b,d),c)},e),f]}function
+kX(e,d,a,c){if(a){var
+b=a[1],h=kX(e,d,a[2],c),i=g(g(b)),j=cZ(e,d,f(g(b)),i);return kW(f(b),j,h)}return c}function
+v7(g,e){var
+b=g,a=e;for(;;){if(a){var
+c=a[1],d=cX(b,f(c));if(d){var
+h=a[2],b=f(c)+1|0,a=h;continue}return d}return 1}}function
+hl(e,d,c,b,a){if(b){if(a){var
+i=a[2],j=a[1],h=b[1];if(f(h)===c){var
+k=hl(e,d,c+1|0,b[2],i),l=g(g(h));return[0,dw(cZ(e,d,f(g(h)),l),j),k]}return[0,j,hl(e,d,c+1|0,b,i)]}return a}return a}function
+v8(d,c,a,b){return v7(0,a)?hl(d,c,0,a,b):kX(d,c,a,b)}function
+a$(c){var
+b=bh(c);return C(a(b,b),c)?b:k(b,j)}function
+v9(a){return n(a,d)?d:a8(j,k(bi(bY(a),j),j))}function
+v_(c,b){var
+d=a$(a(c,g(b)));return[0,bh(a(c,f(b))),d]}function
+hm(b,e,c){var
+f=n(d,e),g=f?y(d,c):f;if(g)var
+i=a$(F(a(a(b,b),e),c)),h=[0,[0,bh(w(a(a(b,b),e),c)),i]];else
 var
 h=g;return h}function
-fs(p,o,n,m){var
+fu(p,o,n,m){var
 c=p,b=o,f=n,e=m;for(;;){if(c){if(b){var
 j=b[2],h=b[1],l=c[2],g=c[1];if(C(g,d)){var
 c=l,b=j;continue}var
-i=z(d,g)?h[3]:h[2];if(i){var
+i=y(d,g)?h[3]:h[2];if(i){var
 q=k(e,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-kQ(m,l){var
+kY(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 e=b[1];if(e){var
 h=b[2],f=c[2],g=c[1];if(C(g,d)){var
 c=f,b=h;continue}var
-n=kQ(f,h),o=ad(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
-vY(h,b,e,c){if(z(d,b)){var
+n=kY(f,h),o=ad(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
+v$(h,b,e,c){if(y(d,b)){var
 i=a(h,c);return[0,[0,l(a(b,e),i),b]]}var
 f=C(b,d),g=f?C(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
-vZ(o,n,m,l,h,g,f,b,d){var
-p=a(b,h),c=fs(d,n,a(b,l),p);if(c){var
-e=c[1],q=ad(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return vY(o,e[1],e[2],s)}return c}var
-v0=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),v1=bI(i(2,j),v0);function
-S(a){return a[8]}function
-dv(b,a){return P(a,b[9],0)}function
-hk(b){var
+wa(o,n,m,l,h,g,f,b,d){var
+p=a(b,h),c=fu(d,n,a(b,l),p);if(c){var
+e=c[1],q=ad(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return v$(o,e[1],e[2],s)}return c}var
+wb=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),wc=bJ(i(2,j),wb);function
+T(a){return a[8]}function
+dx(b,a){return Q(a,b[9],0)}function
+hn(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-hl(f,e,c){var
+ho(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
-eg(b){var
+ei(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
-d=S(b);return a(S(b),d)}}else
+d=T(b);return a(T(b),d)}}else
 if(2!==c[0]){var
-g=S(b);return a(s(i(2,j)),g)}var
-e=S(b),f=a(S(b),e);return a(s(i(2,j)),f)}function
-kR(b){var
+g=T(b);return a(r(i(2,j)),g)}var
+e=T(b),f=a(T(b),e);return a(r(i(2,j)),f)}function
+kZ(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return n(d,a[1][1]);return 1}function
-hm(b){var
+hp(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-v2(a){var
+wd(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2914,241 +2916,241 @@ var
 f=c;return f}function
 aL(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return v1;return j}function
-ft(c,b){var
+a!=="number"&&2!==a[0])return wc;return j}function
+fv(c,b){var
 d=ad(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aL(c),f=a(a(aL(c),g),d),h=a8(f),i=bf(f);return[0,d,ag(b),i,h]}return[0,d,ag(b),j,j]}function
-fu(a){var
-h=a[9],b=m(function(b){return ft(a,b)},h),f=kR(a);if(f)var
-i=a[2],c=u(b)===i?1:0;else
+g=aL(c),f=a(a(aL(c),g),d),h=a$(f),i=bh(f);return[0,d,ag(b),i,h]}return[0,d,ag(b),j,j]}function
+fw(a){var
+h=a[9],b=m(function(b){return fv(a,b)},h),f=kZ(a);if(f)var
+i=a[2],c=v(b)===i?1:0;else
 var
 c=f;if(c)var
 j=a[9],e=D(function(b){var
-c=a[1];return u(b)===c?1:0},j);else
+c=a[1];return v(b)===c?1:0},j);else
 var
 e=c;var
-g=e?D(function(a){return z(d,a[3])},b):e,k=g?[0,b]:g;return k}function
-hn(b,e,d,a,f){if(a){var
-g=a[2],c=a[1];if(cV(d,c)){var
-h=b0(cU(c,d),f),j=hn(b,e,c,g,h);return[0,aX(b,h),j]}var
-k=hn(b,e,d,g,f),i=[0,P(c,e,b),k]}else
+g=e?D(function(a){return y(d,a[3])},b):e,k=g?[0,b]:g;return k}function
+hq(b,e,d,a,f){if(a){var
+g=a[2],c=a[1];if(cX(d,c)){var
+h=b0(cW(c,d),f),j=hq(b,e,c,g,h);return[0,aY(b,h),j]}var
+k=hq(b,e,d,g,f),i=[0,Q(c,e,b),k]}else
 var
 i=a;return i}function
-dw(c,b,a){return hn(c,a,0,b,a)}function
-ho(e,c,b,a){if(c)if(b)if(a)var
-f=ho(e,c[2],b[2],a[2]),d=[0,aN(e,c[1],b[1],a[1]),f];else
+dy(c,b,a){return hq(c,a,0,b,a)}function
+hr(e,c,b,a){if(c)if(b)if(a)var
+f=hr(e,c[2],b[2],a[2]),d=[0,aO(e,c[1],b[1],a[1]),f];else
 var
 d=a;else
 var
 d=b;else
 var
 d=c;return d}var
-hp=i(2,i(2,i(2,i(2,x(i(2,j))))));function
-v3(a){return k(bY(an(function(b,a){return q(b[1],a)},d,a)),j)}function
-kS(a){return k(k(v3(a),hp),j)}function
-v4(a,b){var
-c=a[9],d=u(a[9]);return o(fj(kS(b)),d,c)}function
-v5(a){var
+hs=i(2,i(2,i(2,i(2,x(i(2,j))))));function
+we(a){return k(bY(an(function(b,a){return p(b[1],a)},d,a)),j)}function
+k0(a){return k(k(we(a),hs),j)}function
+wf(a,b){var
+c=a[9],d=v(a[9]);return o(fl(k0(b)),d,c)}function
+wg(a){var
 b=a[9];return m(function(a){return 0},b)}function
-kT(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=kT(g,e,d+1|0,b[2],a[2]);if(h)var
-i=h;else
+k1(f,e,d,b,a){if(b)if(a){var
+g=a[1],k=k1(f,e,d+1|0,b[2],a[2]);if(g)var
+i=g;else
 var
-j=f(e,d),i=j?fk(g,b[1]):j;var
+j=h(e,d),i=j?fm(f,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-fv(c,b){if(b)var
-e=b[1],f=fv(c,b[2]),d=[0,m(function(b){return a(a(G(c[1]),e),b)},b),f];else
+fx(c,b){if(b)var
+e=b[1],f=fx(c,b[2]),d=[0,m(function(b){return a(a(H(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-hq(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=hq(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,aU(o(ee(g),k,d),j),h]}return fv(c,b)}return fv(c,b)}return fv(c,b)}function
-kU(a){if(a){var
+ht(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=ht(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,aV(o(eg(g),k,d),j),h]}return fx(c,b)}return fx(c,b)}return fx(c,b)}function
+k2(a){if(a){var
 b=a[1];if(b)var
-c=kU(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
+c=k2(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
 var
-d=b;return d}return v6}function
-kV(b,a){return kU(dw(0,a,b))}function
-kW(c,b){var
-d=v(b,c);if(C(b,a(c,d)))return[0,[0,b,d],j];var
-e=v(c,b);return C(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-kX(f,e,c,b){function
-d(b,c){return b?[0,a(f,b[1])]:W(function(b){return a(e,b)},c)}var
-i=h(b),j=d(h(c),i),k=g(b);return[0,d(g(c),k),j]}function
-dx(e,c,b){var
-f=aL(e),g=n(d,b)?c[3]:c[4];return v(a(b,g),f)}function
-hr(c,b,a){return s(dx(c,b,s(a)))}function
-hs(f,c,b,e){var
-g=n(d,b)?c[4]:c[3],h=a(e,g);return v(a(b,aL(f)),h)}function
-kY(b,l,e,c){var
-f=hl(b,l,e[1]);if(z(d,eg(b)))var
+d=b;return d}return wh}function
+k3(b,a){return k2(dy(0,a,b))}function
+k4(c,b){var
+d=w(b,c);if(C(b,a(c,d)))return[0,[0,b,d],j];var
+e=w(c,b);return C(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
+k5(h,e,c,b){function
+d(b,c){return b?[0,a(h,b[1])]:G(function(b){return a(e,b)},c)}var
+i=g(b),j=d(g(c),i),k=f(b);return[0,d(f(c),k),j]}function
+dz(e,c,b){var
+f=aL(e),g=n(d,b)?c[3]:c[4];return w(a(b,g),f)}function
+hu(c,b,a){return r(dz(c,b,r(a)))}function
+hv(f,c,b,e){var
+g=n(d,b)?c[4]:c[3],h=a(e,g);return w(a(b,aL(f)),h)}function
+k6(b,l,e,c){var
+h=ho(b,l,e[1]);if(y(d,ei(b)))var
 m=c[2],n=c[1],j=m,i=n;else
 var
-q=g(c),r=h(c),j=q,i=r;var
-o=W(function(c){return k(f,dx(b,e,a(s(eg(b)),c)))},j),p=W(function(c){return k(f,hr(b,e,a(s(eg(b)),c)))},i);return[0,hk(b),p,o]}function
-kZ(b,g){var
-e=hm(b);if(e)var
-c=e[1],p=a(c[1],c[1]),q=S(b),r=[0,s(a(a(g,a(S(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
+q=f(c),s=g(c),j=q,i=s;var
+o=G(function(c){return k(h,dz(b,e,a(r(ei(b)),c)))},j),p=G(function(c){return k(h,hu(b,e,a(r(ei(b)),c)))},i);return[0,hn(b),p,o]}function
+k7(b,g){var
+e=hp(b);if(e)var
+c=e[1],p=a(c[1],c[1]),q=T(b),s=[0,r(a(a(g,a(T(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,s]],0];else
 var
 h=e;var
-f=v2(b);if(f)var
-l=f[1],m=l[2],n=l[1],t=G(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,k(n,m),v],0];else
+f=wd(b);if(f)var
+l=f[1],m=l[2],n=l[1],t=H(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,k(n,m),v],0];else
 var
-o=f;return aU(o,h)}function
-cj(d,e){var
+o=f;return aV(o,h)}function
+cl(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=cj(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=cl(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-ht(b){var
+hw(b){var
 c=b[4];if(typeof
-c!=="number"&&2!==c[0])return S(b);var
-d=S(b);return a(S(b),d)}function
-v7(c,h,b,e,g){if(typeof
+c!=="number"&&2!==c[0])return T(b);var
+d=T(b);return a(T(b),d)}function
+wi(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=S(c),r=a(S(c),p),t=a8(q(d,F(a(a(a(b,b),r),i),h))),u=e[1];return[0,i,a(a(b,b),u),t]}var
-o=v(dx(c,e,s(a(a(b,ht(c)),i))),h);return[0,i,a8(e[1]),o]}var
+q=T(c),s=a(T(c),q),t=a$(p(d,F(a(a(a(b,b),s),i),h))),u=e[1];return[0,i,a(a(b,b),u),t]}var
+o=w(dz(c,e,r(a(a(b,hw(c)),i))),h);return[0,i,a$(e[1]),o]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=n(d,f);if(l)var
-x=S(c),y=a(S(c),x),z=bf(v(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
+x=T(c),y=a(T(c),x),z=bh(w(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=v(dx(c,e,a(a(b,ht(c)),f)),h);return[1,f,a8(e[1]),w]}}function
-v8(f,b,e,c){var
-g=a(f,e);return a8(q(d,F(l(a(b,c),g),b)))}function
-v9(m,h,c,g,e,b,d){var
+v=w(dz(c,e,a(a(b,hw(c)),f)),h);return[1,f,a$(e[1]),v]}}function
+wj(f,b,e,c){var
+g=a(f,e);return a$(p(d,F(l(a(b,c),g),b)))}function
+wk(m,h,c,g,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 o=k(l(e,a(a(i(2,j),h),d)),g),p=k(b,c);return n(a(k(b,c),p),o)}return n(l(a(c,e),d),b)}function
-v_(o,m,c,h,e,b,d){var
+wl(o,m,c,h,e,b,d){var
 f=o[4];if(typeof
 f==="number"&&!f){var
 g=n(c,b);if(g){var
 p=l(b,c),q=a(l(b,c),p);return n(k(l(e,a(a(i(2,j),m),d)),h),q)}return g}return n(k(a(c,e),d),b)}function
-v$(i,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(v9(i,f,e,d,a[2],a[3],c)){var
-j=h(b),k=g(b);return[0,fr([0,a[1]],k),j]}return b}if(v_(i,f,e,d,a[2],a[3],c)){var
-l=h(b),m=dt([0,a[1]],l);return[0,g(b),m]}return b}}function
-k0(d,c,b,a){if(c){if(b){if(a){var
-e=k0(d,c[2],b[2],a[2]);return[0,aN(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-k1(f,e,d,b,a){if(b)if(a)var
-g=k1(f,e,d,b[2],a[2]),c=[0,v7(f,e,d,b[1],a[1]),g];else
+wm(i,h,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(wk(i,h,e,d,a[2],a[3],c)){var
+j=g(b),k=f(b);return[0,ft([0,a[1]],k),j]}return b}if(wl(i,h,e,d,a[2],a[3],c)){var
+l=g(b),m=dv([0,a[1]],l);return[0,f(b),m]}return b}}function
+k8(d,c,b,a){if(c){if(b){if(a){var
+e=k8(d,c[2],b[2],a[2]);return[0,aO(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+k9(f,e,d,b,a){if(b)if(a)var
+g=k9(f,e,d,b[2],a[2]),c=[0,wi(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-wa(b){return m(function(b){if(b)var
+wn(b){return m(function(b){if(b)var
 d=b[2],e=i(2,j),f=m(function(b){return a(e,b)},d),c=[0,b[1],f];else
 var
 c=b;return c},b)}function
-wb(a){return an(function(b,a){return an(function(b,a){return q(ce(b),a)},a,b)},d,a)}function
-k2(a,b){if(a)var
-e=ch(b),f=k2(a[2],e),c=[0,kA(d,a[1],b),f];else
+wo(a){return an(function(b,a){return an(function(b,a){return p(cg(b),a)},a,b)},d,a)}function
+k_(a,b){if(a)var
+e=cj(b),f=k_(a[2],e),c=[0,kH(d,a[1],b),f];else
 var
 c=a;return c}function
-wc(o,f,n,m,j,i,h){var
+wp(o,f,n,m,j,i,h){var
 e=m,d=j,c=i,b=h;for(;;){if(c){var
 g=c[1];if(b){var
-p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,kz(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
-k3(b,f,e,a,c){if(a)var
-h=a[2],i=k3(b,f,k(e,b),h,c),g=[0,wc(b,f,e,d,d,a[1],c),i];else
+p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,kG(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
+k$(b,f,e,a,c){if(a)var
+h=a[2],i=k$(b,f,k(e,b),h,c),g=[0,wp(b,f,e,d,d,a[1],c),i];else
 var
 g=a;return g}function
-wd(f,e,a){var
-b=hf(a,e),c=a5(j,l(b,j)),g=bs(c,u(a)),h=hb(a5(j,b),g),i=k2(f,ha(hc,b,a));return k3(b,c,d,a,m(function(a){return k(h,a)},i))}function
-k4(c,a){var
-b=wa(c),d=wb(b),e=hd(u(a),a);return bJ(function(a){return wd(b,d,a)},e)}function
-k5(b,a){if(b){if(a){var
-c=k5(b[2],a[2]),d=a[1];return[0,k(ce(b[1]),d),c]}return a}return a}function
-k6(a){if(a){var
+wq(f,e,a){var
+b=hh(a,e),c=a8(j,l(b,j)),g=bv(c,v(a)),h=hd(a8(j,b),g),i=k_(f,hc(he,b,a));return k$(b,c,d,a,m(function(a){return k(h,a)},i))}function
+la(c,a){var
+b=wn(c),d=wo(b),e=hf(v(a),a);return bK(function(a){return wq(b,d,a)},e)}function
+lb(b,a){if(b){if(a){var
+c=lb(b[2],a[2]),d=a[1];return[0,k(cg(b[1]),d),c]}return a}return a}function
+lc(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=k5(c,k6(a[2])),g=ef(c),d=[0,k(b[1],g),f];else
+c=b[2],f=lb(c,lc(a[2])),g=eh(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-we(a){return an(q,d,k6(a))}function
-wf(b,c){var
+wr(a){return an(p,d,lc(a))}function
+ws(b,c){var
 d=a(b,b),e=l(a(i(2,j),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-wg(g,f,e,d,c,b){var
-h=a(d,vV(a(G(c),b)));return F(k(a8(a(f,e)),h),g)}function
-k7(g,f){var
-a=fs(f,g,d,d);if(a)var
+wt(g,f,e,d,c,b){var
+h=a(d,v9(a(H(c),b)));return F(k(a$(a(f,e)),h),g)}function
+ld(g,f){var
+a=fu(f,g,d,d);if(a)var
 b=a[1],c=C(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
-wh(b,h,g,f,e){var
-c=k7(g,f);if(c){var
-d=k7(g,m(s,f));if(d)var
-o=a(i(2,j),b),p=a(a(i(2,j),b),e),r=l(s(a(h,d[1])),p),t=a(h,c[1]),k=[0,F(q(l(a(a(i(2,j),b),e),t),r),o)];else
+wu(b,h,g,f,e){var
+c=ld(g,f);if(c){var
+d=ld(g,m(r,f));if(d)var
+o=a(i(2,j),b),q=a(a(i(2,j),b),e),s=l(r(a(h,d[1])),q),t=a(h,c[1]),k=[0,F(p(l(a(a(i(2,j),b),e),t),s),o)];else
 var
 k=d;var
 n=k}else
 var
 n=c;return n}function
-k8(h,g,f,b,a){if(b){if(a){var
-c=wh(h,g,f,b[1],a[1]);if(c)var
-e=k8(h,g,f,b[2],a[2]),k=e?[0,q(c[1],e[1])]:e,i=k;else
+le(h,g,f,b,a){if(b){if(a){var
+c=wu(h,g,f,b[1],a[1]);if(c)var
+e=le(h,g,f,b[2],a[2]),k=e?[0,p(c[1],e[1])]:e,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,d]}function
-k9(b,a){if(b)if(a)var
-d=a[1],e=k9(b[2],a[2]),c=[0,m(function(a){return ad(a,d)},b),e];else
+lf(b,a){if(b)if(a)var
+d=a[1],e=lf(b[2],a[2]),c=[0,m(function(a){return ad(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-wi(e,b,d){var
+wv(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
 e=a(g,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-k_(e,c,b){if(c)if(b)var
-f=k_(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+lg(e,c,b){if(c)if(b)var
+f=lg(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-wj(e,d,a,c){var
+ww(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return k_(d,a,c);return a}function
-wk(b,c,d,m,h){var
+b==="number"&&!b)return lg(d,a,c);return a}function
+wx(b,c,d,m,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
-n=S(b),o=a(S(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
-e=a(i(2,j),b),f=[0,F(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,v(a(c,l(k(m,d),n)),g)],f]}}var
-f=a(d,ht(b));return function(g,e,i,d){var
-h=[0,s(hs(b,g,a(c,l(s(e),d)),f))];return[0,[0,hs(b,g,a(c,l(e,d)),f)],h]}}function
-k$(a){var
+n=T(b),o=a(T(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
+e=a(i(2,j),b),f=[0,F(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,w(a(c,l(k(m,d),n)),g)],f]}}var
+f=a(d,hw(b));return function(g,e,i,d){var
+h=[0,r(hv(b,g,a(c,l(r(e),d)),f))];return[0,[0,hv(b,g,a(c,l(e,d)),f)],h]}}function
+lh(a){var
 b=a?[0,a[1][2],0]:a;return b}function
-la(a){return bJ(function(a){var
-b=k$(h(a)[2]);return aU(k$(h(a)[1]),b)},a)}function
-lb(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
-hu(a,g){if(a)var
-b=a[1],c=b[2],d=lb(c[1],g),e=lb(c[2],d[2]),h=hu(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
+li(a){return bK(function(a){var
+b=lh(g(a)[2]);return aV(lh(g(a)[1]),b)},a)}function
+lj(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
+hx(a,g){if(a)var
+b=a[1],c=b[2],d=lj(c[1],g),e=lj(c[2],d[2]),h=hx(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
 var
 f=a;return f}function
-dy(b){var
+dA(b){var
 a=b[4];if(typeof
-a==="number"&&!a)return j;return s(j)}function
-lc(b,c){var
-d=eg(b);return a(c,a(dy(b),d))}function
-fw(b,h,s,r,q,e,p,c){if(c){var
-i=c[1],j=i[1],f=j[1],k=z(d,f);if(k){var
-t=j[2],u=a(a(q,dy(b)),f),v=e[1],w=hl(b,h,e[1]),x=hk(b),g=vZ(h,r,i[2],x,w,v,p,u,t);if(g)var
-l=g[1],y=a(a(l[2],f),s),m=[0,hs(b,e,l[1],y)];else
+a==="number"&&!a)return j;return r(j)}function
+lk(b,c){var
+d=ei(b);return a(c,a(dA(b),d))}function
+fy(b,h,s,r,q,e,p,c){if(c){var
+i=c[1],j=i[1],f=j[1],k=y(d,f);if(k){var
+t=j[2],u=a(a(q,dA(b)),f),v=e[1],w=ho(b,h,e[1]),x=hn(b),g=wa(h,r,i[2],x,w,v,p,u,t);if(g)var
+l=g[1],z=a(a(l[2],f),s),m=[0,hv(b,e,l[1],z)];else
 var
 m=g;var
 n=m}else
@@ -3157,432 +3159,556 @@ n=k;var
 o=n}else
 var
 o=c;return o}function
-wl(k,i,e,d,r,q,p,b,o,c){var
+wy(k,i,e,d,s,q,p,b,o,c){var
 l=p[2],n=p[1];if(n){var
-v=b[2],w=m(function(b){return a(v,b)},r),t=aU(f(q,o),w),x=h(c),y=dt(W(s,fw(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fr(fw(k,i,e,d,j,b,t,n),z),y]}if(l){var
-A=b[2],B=m(function(b){return a(A,b)},r),u=aU(f(q,o),B),C=h(c),D=dt(W(s,fw(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fr(fw(k,i,e,d,j,b,u,n),E),D]}return c}function
-hv(k,j,i,h,g,f,c,o,n,a){if(c){var
+v=b[2],w=m(function(b){return a(v,b)},s),t=aV(h(q,o),w),x=g(c),y=dv(G(r,fy(k,i,e,d,r(j),b,t,l)),x),z=f(c);return[0,ft(fy(k,i,e,d,j,b,t,n),z),y]}if(l){var
+A=b[2],B=m(function(b){return a(A,b)},s),u=aV(h(q,o),B),C=g(c),D=dv(G(r,fy(k,i,e,d,r(j),b,u,l)),C),E=f(c);return[0,ft(fy(k,i,e,d,j,b,u,n),E),D]}return c}function
+hy(k,j,i,h,g,f,c,o,n,a){if(c){var
 l=c[1],b=l[1],d=b0(b,n);if(d){var
 e=b0(b,a);if(e){var
-m=bj(o,b),p=hv(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,wl(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return aU(ci(b,a),q)}return a}return a}return a}var
-ld=[0,d,d,j,j];function
-wm(a){var
-b=a[4];return bJ(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-wn(f,e,a,c,b){var
-g=fl(c,b,m(function(a){return d},a));return he(e,u(f[9]),a,g)}function
-le(e,c,b){if(c)if(b)var
-f=le(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+m=bl(o,b),p=hy(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,wy(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return aV(ck(b,a),q)}return a}return a}return a}var
+ll=[0,d,d,j,j];function
+wz(a){var
+b=a[4];return bK(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+wA(f,e,a,c,b){var
+g=fn(c,b,m(function(a){return d},a));return hg(e,v(f[9]),a,g)}function
+lm(e,c,b){if(c)if(b)var
+f=lm(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-wo(A,y,x,w,f,e,v,t,s,r,a){var
-g=ci(u(e),a),b=fs(a,t,d,d);if(b){var
-h=b[1],k=C(h[1],f),l=k?z(d,f):k;if(l)var
-B=bI(i(2,j),hp),c=n(ef(g),B);else
+wB(A,z,x,w,f,e,u,t,s,r,a){var
+g=ck(v(e),a),b=fu(a,t,d,d);if(b){var
+h=b[1],k=C(h[1],f),l=k?y(d,f):k;if(l)var
+B=bJ(i(2,j),hs),c=n(eh(g),B);else
 var
 c=l;if(c)var
-m=ad(b0(u(e),a),r),o=wn(A,x,w,g,v),D=h[2],E=kQ(a,s),F=C(m,d)?o:le(m,y,o),p=[0,[0,F,E,D]];else
+m=ad(b0(v(e),a),r),o=wA(A,x,w,g,u),D=h[2],E=kY(a,s),F=C(m,d)?o:lm(m,z,o),p=[0,[0,F,E,D]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-wp(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=v8(b,d,a[3],a[2]);return k0(function(a,c,d){return v$(f,b,i,h,a,c,d)},e,g,c)}function
-wq(e,c,b){var
-f=a(e,b[3]);return q(d,F(l(a(c,b[2]),f),c))}function
-wr(c,b,i,h,g){var
-e=fs(m(s,g),h,d,d);if(e){var
-f=e[1],j=s(c);if(C(f[1],j)){var
-l=a(b,i[2]);return v(k(a(c,f[2]),l),b)}return d}return d}function
-lf(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=lf(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return b5(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-ws(h,C,B,q,p,a,g,l,A,y,x,w,b,f,e){var
-c=f[3],k=f[2];if(z(d,k)&&D(function(a){var
-b=bI(i(2,j),hp);return n(ef(a),b)},c)){var
-E=m(function(a){return d},p),r=m(function(a){return fm(p,fl(a,A,E))},c),F=m(function(a){return m(function(b){return aX(d,o(ee(q),b,[0,a,0]))},l)},r),G=dw(d,l,b[1]),s=m(function(a){return ad(a,G)},c),t=k8(g,a,y,c,s);if(t){var
-H=t[1],I=we(k9(c,F)),v=wq(a,g,b),J=wr(a,g,b,x,w),K=wi(h,a,b[2]),L=wf(k,I),M=wk(h,C,a,J,v),N=function(j,i,d,c,g){var
-l=ci(j,r),b=wj(h,a,o(ee(q),i,l),s),e=ad(b,b),f=o(K,d,c),m=u(b);return du(cG(M,d,c,f,wg(k,v,o(L,f,e),H,m,e)),g)};return lf(N,f[4],0,B,b[1],e)}return e}return e}function
-wt(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=wo(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=wp(c,b,r,h,m,d);return a[4]?ws(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-wu(a,n,f,e,d,l,v,W,V,k,U,c){var
-w=n[3],i=cj(U,n[4]),b=m(g,i),x=D(function(b){return X(b,a[2])},b);if(x){var
-p=vU(n[3],f,i,k);if(c[1]){var
-q=kV(v,b);if(q)var
-y=q[1],z=kW(w,f),A=z[1],j=A[1],B=z[2],Y=A[2],C=dw(ld,b,e),Z=function(d,c,b){return kY(a,j,c,kX(Y,B,h(d),b))},E=ho(Z,i,C,dw(dr,b,k)),F=kZ(a,j),G=aU(E,m(h,F)),r=m(g,F),H=m(function(a){return fm(l,a)},y),I=hq(a,d,b,m(function(a){return a[2]},C),H,r),_=wt(a,f,e,d,l,W,V,j,b,y,E,G,I,r,c,p),$=k4(I,la(c[5])),aa=hu(c[5],$),ab=0,ac=function(a){return o(ee(d),a,H)},J=[0,hv(a,j,lc(a,B),G,r,ac,aa,ab,e,_)];else
+wC(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=wj(b,d,a[3],a[2]);return k8(function(a,c,d){return wm(f,b,i,h,a,c,d)},e,g,c)}function
+wD(e,c,b){var
+f=a(e,b[3]);return p(d,F(l(a(c,b[2]),f),c))}function
+wE(c,b,i,h,g){var
+e=fu(m(r,g),h,d,d);if(e){var
+f=e[1],j=r(c);if(C(f[1],j)){var
+l=a(b,i[2]);return w(k(a(c,f[2]),l),b)}return d}return d}function
+ln(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=ln(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return b7(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+wF(h,C,B,q,p,a,g,l,A,z,x,w,b,f,e){var
+c=f[3],k=f[2];if(y(d,k)&&D(function(a){var
+b=bJ(i(2,j),hs);return n(eh(a),b)},c)){var
+E=m(function(a){return d},p),r=m(function(a){return fo(p,fn(a,A,E))},c),F=m(function(a){return m(function(b){return aY(d,o(eg(q),b,[0,a,0]))},l)},r),G=dy(d,l,b[1]),s=m(function(a){return ad(a,G)},c),t=le(g,a,z,c,s);if(t){var
+H=t[1],I=wr(lf(c,F)),u=wD(a,g,b),J=wE(a,g,b,x,w),K=wv(h,a,b[2]),L=ws(k,I),M=wx(h,C,a,J,u),N=function(j,i,d,c,g){var
+l=ck(j,r),b=ww(h,a,o(eg(q),i,l),s),e=ad(b,b),f=o(K,d,c),m=v(b);return dw(cI(M,d,c,f,wt(k,u,o(L,f,e),H,m,e)),g)};return ln(N,f[4],0,B,b[1],e)}return e}return e}function
+wG(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=wB(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=wC(c,b,r,h,m,d);return a[4]?wF(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+wH(a,n,h,e,d,l,v,W,V,k,U,c){var
+w=n[3],i=cl(U,n[4]),b=m(f,i),x=D(function(b){return X(b,a[2])},b);if(x){var
+p=v8(n[3],h,i,k);if(c[1]){var
+q=k3(v,b);if(q)var
+y=q[1],z=k4(w,h),A=z[1],j=A[1],B=z[2],Y=A[2],C=dy(ll,b,e),Z=function(d,c,b){return k6(a,j,c,k5(Y,B,g(d),b))},E=hr(Z,i,C,dy(dt,b,k)),F=k7(a,j),G=aV(E,m(g,F)),r=m(f,F),H=m(function(a){return fo(l,a)},y),I=ht(a,d,b,m(function(a){return a[2]},C),H,r),_=wG(a,h,e,d,l,W,V,j,b,y,E,G,I,r,c,p),$=la(I,li(c[5])),aa=hx(c[5],$),ab=0,ac=function(a){return o(eg(d),a,H)},J=[0,hy(a,j,lk(a,B),G,r,ac,aa,ab,e,_)];else
 var
 J=q;return J}var
 s=c[5];if(s){var
-K=[0,s[1],s[2]],t=kV(v,b);if(t)var
-L=kW(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dw(ld,b,e),ae=function(d,c,b){return kY(a,u,c,kX(ad,N,h(d),b))},af=ho(ae,i,O,dw(dr,b,k)),P=kZ(a,u),ag=aU(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return fm(l,a)},ah),ai=hq(a,d,b,m(function(a){return a[2]},O),R,Q),aj=hu(K,k4(ai,la(K))),ak=0,al=function(a){return o(ee(d),a,R)},S=[0,hv(a,u,lc(a,N),ag,Q,al,aj,ak,e,p)];else
+K=[0,s[1],s[2]],t=k3(v,b);if(t)var
+L=k4(w,h),M=L[1],u=M[1],N=L[2],ad=M[2],O=dy(ll,b,e),ae=function(d,c,b){return k6(a,u,c,k5(ad,N,g(d),b))},af=hr(ae,i,O,dy(dt,b,k)),P=k7(a,u),ag=aV(af,m(g,P)),Q=m(f,P),ah=t[1],R=m(function(a){return fo(l,a)},ah),ai=ht(a,d,b,m(function(a){return a[2]},O),R,Q),aj=hx(K,la(ai,li(K))),ak=0,al=function(a){return o(eg(d),a,R)},S=[0,hy(a,u,lk(a,N),ag,Q,al,aj,ak,e,p)];else
 var
 S=t;return S}var
 T=[0,p]}else
 var
 T=x;return T}function
-eh(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,eh(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-lg(d,c,b,a){if(a)var
-e=a[1],h=lg(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=a6(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+ej(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,ej(c,a,d)]},g=function(a){return[0,h(c,e),d]};return 0===b?g(0):f(b-1|0)}return a}function
+lo(d,c,b,a){if(a)var
+e=a[1],g=lo(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=aZ(function(a){return i(b,a)},c)?e:h(d,e),f=[0,j,g];else
 var
-g=a;return g}var
-fx=[0,d,0];function
-lh(e,b,a){var
-f=dt([0,e],h(a)),i=dt(h(b),f),c=g(b);if(c)var
-j=c[1],d=q(g(a),j);else
+f=a;return f}var
+fz=[0,d,0];function
+lp(e,b,a){var
+h=dv([0,e],g(a)),i=dv(g(b),h),c=f(b);if(c)var
+j=c[1],d=p(f(a),j);else
 var
-d=g(a);return[0,d,i]}function
-wv(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=cX(e,c,a[3],a[4]);return eh(function(a){return lh(c,g,a)},f,b)}return b}return b}function
-ww(d,a,c,b){var
-e=bs(fx,c),f=a[4],g=a[3];return bB(function(a,c){return wv(d,g,b,a,c)},f,e)}function
-wx(b,a){return q(d,l(b,ag(m(g,a))))}function
-li(b){var
-a=h(b);return a?a[1]:d}function
-fy(a){return h(a)?0:1}function
-wy(a){return u(cW(fy,a))}function
-hw(b,a){var
-c=h(a);if(c){var
-d=k(g(a),b);return M(c[1],d)}return k(g(a),b)}function
-wz(h,f,e,d,a){var
-b=fy(a),i=b?1:b;if(d===i)var
-j=l(h,l(e,li(a))),c=q(g(a),j);else
+d=f(a);return[0,d,i]}function
+wI(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=cZ(e,c,a[3],a[4]);return ej(function(a){return lp(c,g,a)},f,b)}return b}return b}function
+wJ(d,a,c,b){var
+e=bv(fz,c),f=a[4],g=a[3];return bE(function(a,c){return wI(d,g,b,a,c)},f,e)}function
+wK(b,a){return p(d,l(b,ag(m(f,a))))}function
+lq(b){var
+a=g(b);return a?a[1]:d}function
+fA(a){return g(a)?0:1}function
+wL(a){return v(cY(fA,a))}function
+hz(b,a){var
+c=g(a);if(c){var
+d=k(f(a),b);return I(c[1],d)}return k(f(a),b)}function
+wM(h,g,e,d,a){var
+b=fA(a),i=b?1:b;if(d===i)var
+j=l(h,l(e,lq(a))),c=p(f(a),j);else
 var
-c=g(a);return[0,[0,c],[0,hw(f,a)]]}function
-dz(a){var
+c=f(a);return[0,[0,c],[0,hz(g,a)]]}function
+dB(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-wA(b,a){var
-c=wy(a),d=ag(m(li,a)),e=wx(b,a);return m(function(a){return wz(b,e,d,c,a)},a)}function
-lj(c,b){var
-e=c[10],h=e?q(d,l(e[1],b)):d,f=c[11],i=f?q(d,l(b,f[1])):d,g=q(h,i);return a(g,g)}function
-lk(e,d,b){var
-f=l(d,b),c=q(l(b,e),f);return a(c,c)}function
-ei(b){var
+wN(b,a){var
+c=wL(a),d=ag(m(lq,a)),e=wK(b,a);return m(function(a){return wM(b,e,d,c,a)},a)}function
+lr(c,b){var
+e=c[10],h=e?p(d,l(e[1],b)):d,f=c[11],i=f?p(d,l(b,f[1])):d,g=p(h,i);return a(g,g)}function
+ls(e,d,b){var
+f=l(d,b),c=p(l(b,e),f);return a(c,c)}function
+ek(b){var
 a=b[10];return a?n(d,a[1]):a}function
-fz(b){var
+fB(b){var
 a=b[11];return a?n(a[1],d):a}function
-wB(b,a){var
-c=ei(b),e=c?z(a,d):c;if(e)var
+wO(b,a){var
+c=ek(b),e=c?y(a,d):c;if(e)var
 f=e;else{var
-g=fz(b);if(g)return z(d,a);var
+g=fB(b);if(g)return y(d,a);var
 f=g}return f}function
-fA(c,b){return ag(m(function(b){return wB(c,b)?d:a(b,b)},b))}function
-hx(b,a){return ei(b)?a:m(s,a)}function
-hy(a){return an(q,aX(d,a),a)}function
-ll(a,c){var
-e=ei(a),b=e||fz(a);return b?z(hy(hx(a,c)),d):b}function
-wC(e,d,c,b){var
-f=a(e,d),i=h(b),j=F(a(h(c),i),f),k=a(e,d),l=g(b);return[0,v(a(g(c),l),k),j]}function
-lm(b,e,d,c){function
-f(a){return bC([0,b,b],wC(b,e,c,lm(b,k(e,j),a,c)))}function
+fC(c,b){return ag(m(function(b){return wO(c,b)?d:a(b,b)},b))}function
+hA(b,a){return ek(b)?a:m(r,a)}function
+hB(a){return an(p,aY(d,a),a)}function
+lt(a,c){var
+e=ek(a),b=e||fB(a);return b?y(hB(hA(a,c)),d):b}function
+wP(e,d,c,b){var
+h=a(e,d),i=g(b),j=F(a(g(c),i),h),k=a(e,d),l=f(b);return[0,w(a(f(c),l),k),j]}function
+lu(b,e,d,c){function
+f(a){return bF([0,b,b],wP(b,e,c,lu(b,k(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
-ln(c,b,a){function
-d(b){return ln(c,b,hg(c,a,a))}function
+lv(c,b,a){function
+d(b){return lv(c,b,hi(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-wD(b,o,e,c,m){var
-p=a5(m,G(e)),f=bt(b,ce(c),p),q=h(f),g=n(a(i(2,j),q),b);if(g)var
-k=lm(b,j,o,f),r=n(d,c)?k:fo(b,k),l=[0,ln(b,e,r)];else
+wQ(b,o,e,c,m){var
+p=a8(m,H(e)),f=a9(b,cg(c),p),q=g(f),h=n(a(i(2,j),q),b);if(h)var
+k=lu(b,j,o,f),r=n(d,c)?k:fq(b,k),l=[0,lv(b,e,r)];else
 var
-l=g;return l}function
-wE(o,n,e,c){var
-p=a(i(2,j),c),b=q(d,v(a(x(i(2,j)),e),p)),r=bY(c),f=q(d,k(l(bY(ce(e)),r),j)),g=k(k(bY(o),b),f),s=k(bf(g),j),t=bf(b),h=M(k(G(n),t),s),m=k(k(f,v(g,h)),j),u=i(2,i(2,j)),w=bk(k(k(b,m),u)),y=bk(m);return[0,[0,bk(h),y],w]}function
-lo(a,h,d,c){var
-e=wE(a,h,d,c),f=e[1],g=a5(a,G(e[2])),b=wD(g,f[1],f[2],d,c),i=b?[0,fp(g,a,b[1])]:b;return i}var
-wF=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),lp=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-cA(g,f,c,b){if(n(b,d))return 0;if(z(a(wF,b),c))return 0;if(z(c,a(s(lp),b))){var
-e=lo(g,f,s(lp),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return lo(g,f,c,b)}function
-hz(f,e,d,c){var
-a=cA(f,e,g(c),d);if(a){var
-b=cA(f,e,h(c),d);if(b)var
-k=h(b[1]),i=[0,[0,g(a[1]),k]];else
+l=h;return l}function
+wR(o,n,e,c){var
+q=a(i(2,j),c),b=p(d,w(a(x(i(2,j)),e),q)),r=bY(c),f=p(d,k(l(bY(cg(e)),r),j)),g=k(k(bY(o),b),f),s=k(bh(g),j),t=bh(b),h=I(k(H(n),t),s),m=k(k(f,w(g,h)),j),u=i(2,i(2,j)),v=bm(k(k(b,m),u)),y=bm(m);return[0,[0,bm(h),y],v]}function
+lw(a,h,d,c){var
+e=wR(a,h,d,c),f=e[1],g=a8(a,H(e[2])),b=wQ(g,f[1],f[2],d,c),i=b?[0,fr(g,a,b[1])]:b;return i}var
+wS=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),lx=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+b1(h,f,c,b){if(n(b,d))return 0;if(y(a(wS,b),c))return 0;if(y(c,a(r(lx),b))){var
+e=lw(h,f,r(lx),j),i=e?[0,[0,d,g(e[1])]]:e;return i}return lw(h,f,c,b)}function
+hC(h,e,d,c){var
+a=b1(h,e,f(c),d);if(a){var
+b=b1(h,e,g(c),d);if(b)var
+k=g(b[1]),i=[0,[0,f(a[1]),k]];else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hA(a,h,f){var
+hD(a,h,g){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],e=cA(h,f,l(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
-wG(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(G(c[2]),j),f=k(b,a(e,hA(c,b,d))),g=[0,F(a(b,b),f)],h=a(e,b),i=k(hA(c,b,d),h);return[0,[0,v(a(b,hA(c,b,d)),i)],g]}function
-lq(d,c){var
-e=S(d);return function(b,f){var
-g=a(b[2],e),h=fA(d,f),i=a(b[1],b[1]);return F(a8(a(a(a(c,c),i),h)),g)}}function
-lr(e,b,h,f,c){if(C(h[1],d)&&ll(e,c)){var
-g=hy(hx(e,c)),i=a(g,g);return s(bf(v(a(a(b,b),i),f)))}var
-j=fA(e,c);return a8(F(a(a(b,b),j),f))}function
-hB(a){return a?a[1][2]:j}function
-ls(b){var
-c=S(b);return function(b){return W(function(b){return a(b[1],c)},b)}}function
-lt(b,c){var
-e=hB(c);function
-g(b){return a(e,b)}function
-d(a){return W(g,a)}var
-h=f(ls(b),c),i=[0,W(s,f(ls(b),c)),h],j=d(b[11]);return du([0,d(b[10]),j],i)}function
-lu(c,b){var
-d=S(c);return function(f,e){var
-g=a(a(d,hB(f)),d),h=lt(c,f),i=h[1];if(i){var
+i=a[8],e=b1(h,g,l(b[1],c[1]),i);return e?f(e[1]):d}return d}return d}function
+wT(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(H(c[2]),j),f=k(b,a(e,hD(c,b,d))),g=[0,F(a(b,b),f)],h=a(e,b),i=k(hD(c,b,d),h);return[0,[0,w(a(b,hD(c,b,d)),i)],g]}function
+ly(d,c){var
+e=T(d);return function(b,f){var
+g=a(b[2],e),h=fC(d,f),i=a(b[1],b[1]);return F(a$(a(a(a(c,c),i),h)),g)}}function
+lz(e,b,h,f,c){if(C(h[1],d)&&lt(e,c)){var
+g=hB(hA(e,c)),i=a(g,g);return r(bh(w(a(a(b,b),i),f)))}var
+j=fC(e,c);return a$(F(a(a(b,b),j),f))}function
+hE(a){return a?a[1][2]:j}function
+lA(b){var
+c=T(b);return function(b){return G(function(b){return a(b[1],c)},b)}}function
+lB(b,c){var
+e=hE(c);function
+f(b){return a(e,b)}function
+d(a){return G(f,a)}var
+g=h(lA(b),c),i=[0,G(r,h(lA(b),c)),g],j=d(b[11]);return dw([0,d(b[10]),j],i)}function
+lC(c,b){var
+d=T(c);return function(f,e){var
+g=a(a(d,hE(f)),d),h=lB(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
 k=j[1],l=i[1],n=[0,F(a(b,ag(m(function(b){var
-c=a(k,b);return q(a(l,b),c)},e))),g)];return[0,[0,v(a(b,ag(m(function(b){var
-c=a(k,b);return M(a(l,b),c)},e))),g)],n]}return dr}return dr}}function
-wH(b,f){var
-c=S(b);return function(g){var
+c=a(k,b);return p(a(l,b),c)},e))),g)];return[0,[0,w(a(b,ag(m(function(b){var
+c=a(k,b);return I(a(l,b),c)},e))),g)],n]}return dt}return dt}}function
+wU(b,f){var
+c=T(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,F(a(f,ag(m(function(a){return lk(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,F(a(f,ag(m(function(a){return ls(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,v(a(f,ag(m(function(a){return lj(b,a)},g))),n)],i]}}function
-lv(b,c,j,a){var
+n=a(c,c);return[0,[0,w(a(f,ag(m(function(a){return lr(b,a)},g))),n)],i]}}function
+lD(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(wH(b,c),a):wG(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?h(wU(b,c),a):wT(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=o(lu(b,c),[0,e],a),n=[0,o(lq(b,c),e,a)],p=m(s,a);return du([0,[0,s(o(lq(b,c),e,p))],n],l)}return o(lu(b,c),0,a)}var
-g=d[1],h=ad(a,a),k=[0,lr(b,c,g,h,a)];return[0,[0,s(lr(b,c,g,h,m(s,a)))],k]}}function
-wI(a,c,b){var
+e=i[1],l=o(lC(b,c),[0,e],a),n=[0,o(ly(b,c),e,a)],p=m(r,a);return dw([0,[0,r(o(ly(b,c),e,p))],n],l)}return o(lC(b,c),0,a)}var
+f=d[1],g=ad(a,a),k=[0,lz(b,c,f,g,a)];return[0,[0,r(lz(b,c,f,g,m(r,a)))],k]}}function
+wV(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bs(lv(a,c,b,0),i)];else
+i=a[2],f=[0,bv(lD(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=fu(a);if(g)var
-j=a[9],h=[0,m(function(d){return lv(a,c,b,d)},j)];else
+g=fw(a);if(g)var
+j=a[9],h=[0,m(function(d){return lD(a,c,b,d)},j)];else
 var
 h=g;return h}var
-wJ=[0,0,j,0,0,0];function
-lw(d,c,b,a){function
+wW=[0,0,j,0,0,0];function
+lE(d,c,b,a){function
 e(b){var
-e=lw(d,c+1|0,b,ch(a));return[0,o(d,c,aX(wJ,a)),e]}function
+e=lE(d,c+1|0,b,cj(a));return[0,o(d,c,aY(wW,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-wK(e,d,c,a,j,i,h,b,g,f){var
-k=k1(e,c,b,a,g),l=kS(a),m=d[2],n=0;return a7(lw(function(f,g){return wu(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-ej(a){return z(d,a[1])}function
-wL(a){return z(a[1],a[2])}function
-fB(c,b,d,a){function
+wX(e,d,c,a,j,i,h,b,g,f){var
+k=k9(e,c,b,a,g),l=k0(a),m=d[2],n=0;return a_(lE(function(f,g){return wH(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+cm(a){return y(d,a[1])}function
+lF(c,b){var
+d=a(b[1],c[2]);return n(a(c[1],b[2]),d)}function
+wY(c,a){if(typeof
+a==="number")switch(a){case
+0:return cm(c)?1:2;case
+1:return 0;case
+6:return 2}else
+switch(a[0]){case
+2:var
+b=a[2];if(cm(b)&&lF(b,a[1]))return 0;return 2;case
+4:return cm(a[1])?0:2;case
+0:break;default:return cm(a[1])?1:2}return 1}function
+hF(b,d){var
+a=d;for(;;){if(a){var
+c=a[2];switch(wY(b,a[1])){case
+0:switch(hF(b,c)){case
+0:return 1;case
+1:return 0;default:return 2}case
+1:var
+a=c;continue;default:return 2}}return 1}}function
+hG(b,a){var
+c=G(b,g(a));return[0,G(b,f(a)),c]}function
+cC(a){return a?p(d,a[1]):d}function
+wZ(e,E,af,s,q,h,c,b){if(typeof
+h==="number")switch(h){case
+0:var
+F=cm(s);if(F)var
+ag=s[1],ah=hG(function(b){return a(ag,b)},b),H=[0,[0,a(c,s[2]),ah]];else
+var
+H=F;return H;case
+1:var
+ai=G(r,f(b));return[0,[0,c,[0,G(r,g(b)),ai]]];case
+2:var
+J=g(b),t=J?G(g,b1(e,E,I(d,J[1]),c)):[0,e];if(t){var
+K=f(b),u=K?G(f,b1(e,E,I(d,K[1]),c)):[0,d];if(u)var
+aj=[0,I(e,t[1])],L=[0,[0,e,[0,[0,u[1]],aj]]];else
+var
+L=u;var
+M=L}else
+var
+M=t;return M;case
+3:var
+v=G(f,hm(e,cC(f(b)),c));if(v)var
+w=g(b),ak=w?G(g,hm(e,p(d,w[1]),c)):w,N=[0,[0,e,[0,[0,v[1]],ak]]];else
+var
+N=v;return N;case
+4:var
+al=g(b),am=G(function(b){var
+c=p(d,b);return a(p(d,b),c)},al),an=cC(f(b)),ao=[0,[0,a(cC(f(b)),an)],am];return[0,[0,a(c,c),ao]];case
+5:var
+ap=g(b),aq=G(function(a){return p(d,a)},ap);return[0,[0,c,[0,[0,cC(f(b))],aq]]];default:var
+j=function(b){var
+d=a(q[1],c);return l(a(b,q[2]),d)},x=f(b);if(x){var
+y=g(b);if(y)var
+ar=r(j(x[1])),O=[0,p(j(y[1]),ar)];else
+var
+O=y;var
+P=O}else
+var
+P=x;var
+as=g(b),at=G(function(a){return r(j(a))},as),au=G(j,f(b)),av=cC(at),aw=[0,[0,p(cC(au),av)],P];return[0,[0,a(c,q[2]),aw]]}else
+switch(h[0]){case
+0:var
+z=h[1],ax=hG(function(b){var
+d=a(z[1],c);return k(a(b,z[2]),d)},b);return[0,[0,a(c,z[2]),ax]];case
+1:var
+A=h[1],Q=cm(A);if(Q)var
+ay=A[1],az=hG(function(b){return a(ay,b)},b),R=[0,[0,a(c,A[2]),az]];else
+var
+R=Q;return R;case
+2:var
+i=h[2],m=h[1],S=function(b){var
+d=m[2],f=a(i[1],c),g=a(k(a(b,i[2]),f),d),h=i[2],j=a(m[1],c);return kS(e,af,a(k(a(b,m[2]),j),h),g)},T=cm(i),U=T?lF(i,m):T;if(U){var
+B=S(cC(f(b)));if(B){var
+V=g(b),C=V?G(f,S(p(d,V[1]))):[0,d];if(C)var
+aA=[0,g(B[1])],W=[0,[0,e,[0,[0,C[1]],aA]]];else
+var
+W=C;var
+X=W}else
+var
+X=B;var
+Y=X}else
+var
+Y=U;return Y;case
+3:var
+D=h[1],Z=function(b){var
+e=a(b,D[2]);return n(a(D[1],c),e)?b:d},_=cm(D);if(_)var
+aB=G(Z,g(b)),$=f(b),aC=$?Z($[1]):d,aa=[0,[0,c,[0,[0,aC],aB]]];else
+var
+aa=_;return aa;default:var
+o=h[1],ab=function(b){var
+d=a(o[1],c),f=k(a(b,o[2]),d);return a9(e,a(c,o[2]),f)},ac=cm(o);if(ac)var
+aD=[0,g(ab(cC(f(b))))],ad=g(b),aE=ad?f(ab(p(d,ad[1]))):d,ae=[0,[0,e,[0,[0,aE],aD]]];else
+var
+ae=ac;return ae}}function
+w0(m,l,k,j,i,h,g,f){var
+a=h,c=g,b=f;for(;;){if(a){var
+d=wZ(m,l,k,j,i,a[1],c,b);if(d){var
+e=d[1],a=a[2],c=e[1],b=e[2];continue}return d}return[0,[0,c,b]]}}function
+lG(a,s,r,q,p,o,n,m){var
+b=w0(a,s,r,q,p,o,n,m);if(b){var
+e=b[1],h=e[2],c=h[1];if(c){var
+d=h[2];if(d)var
+i=e[1],t=g(a9(a,d[1],i)),j=[0,[0,f(a9(a,c[1],i)),t]];else
+var
+j=d;var
+k=j}else
+var
+k=c;var
+l=k}else
+var
+l=b;return l}function
+el(a){return y(d,a[1])}function
+w1(a){return y(a[1],a[2])}function
+fD(c,b,d,a){function
 e(d){if(a){var
-e=fB(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fB(c,b,d,0)]}function
+e=fD(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fD(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-bu(a){var
-b=fB(a[17],[0,d,j],a[2],a[18]);return Y(fB(a[15],[0,j,j],a[2],a[16]),b)}function
-bK(b){var
+bw(a){var
+b=fD(a[17],[0,d,j],a[2],a[18]);return Y(fD(a[15],[0,j,j],a[2],a[16]),b)}function
+bL(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bL(b,c){var
-a=b[5];if(typeof
+bM(c,b){var
+a=c[5];if(typeof
 a==="number")switch(a){case
-1:return ej(g(c))?0:2;case
-2:return ej(g(c))?bK(b)?0:1:2;case
+1:return el(f(b))?0:2;case
+2:return el(f(b))?bL(c)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(bK(b)&&ej(g(c))&&ej(e)&&wL(e))return 0;return 2;case
-1:if(bK(b)&&n(d,a[1][1]))return 0;return 2;default:return ej(a[1])?1:2}}function
-wM(c){var
-a=c[5];if(typeof
-a==="number"&&2!==a){var
-b=4<=a?1:0;if(!b)return b}return 1}function
-fC(c,i,b,h){var
-a=cA(c,i,b,h);if(a)var
-e=a[1],f=e[2],j=n(b,d)?M(f,c):f,g=[0,[0,e[1],j]];else
+e=a[1];if(bL(c)&&el(f(b))&&el(e)&&w1(e))return 0;return 2;case
+1:if(bL(c)&&n(d,a[1][1]))return 0;return 2;case
+2:return el(a[1])?1:2;default:var
+g=a[1];switch(hF(f(b),g)){case
+0:return 0;case
+1:return 1;default:return 2}}}function
+w2(c){var
+b=0,a=c[5];if(typeof
+a==="number")switch(a){case
+2:case
+4:b=1;break}else
+if(3!==a[0])b=1;return b?1:0}function
+fE(c,i,b,h){var
+a=b1(c,i,b,h);if(a)var
+e=a[1],f=e[2],j=n(b,d)?I(f,c):f,g=[0,[0,e[1],j]];else
 var
 g=a;return g}function
-bv(u,c,b,j,B,t,e){var
-h=g(t)[1],i=g(t)[2],f=u[5];if(typeof
-f==="number")switch(f){case
-0:return[0,bt(b,e,c)];case
+bx(w,c,b,i,v,o,e){var
+j=f(o)[1],m=f(o)[2],h=w[5];if(typeof
+h==="number")switch(h){case
+0:return[0,a9(b,e,c)];case
 1:var
-C=a(i,c);return[0,bt(b,s(a(h,e)),C)];case
-2:if(bK(u)){var
-D=a(i,c);return fC(b,j,s(a(h,e)),D)}var
-E=a(i,c);return fC(b,j,s(a(h,l(c,e))),E);case
-3:return 0;default:return[0,bt(b,q(d,e),c)]}else
-switch(f[0]){case
+D=a(m,c);return[0,a9(b,r(a(j,e)),D)];case
+2:if(bL(w)){var
+E=a(m,c);return fE(b,i,r(a(j,e)),E)}var
+F=a(m,c);return fE(b,i,r(a(j,l(c,e))),F);case
+3:return 0;default:return[0,a9(b,p(d,e),c)]}else
+switch(h[0]){case
 0:var
-v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return vP(b,B,a(k(a(h,e),I),w),H);case
+x=h[1],y=x[2],G=x[1],H=a(a(c,m),G),I=k(a(a(j,e),y),H),J=a(c,m);return kS(b,v,a(k(a(j,e),J),y),I);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),o=vX(b,k(a(e,m[2]),K),J);if(o){var
-x=o[1],p=fC(b,j,s(x[2]),b);if(p)var
-r=fC(b,j,s(x[1]),b),L=r?[0,[0,p[1][1],r[1][2]]]:r,y=L;else
+q=h[1],K=a(c,q[2]),L=a(c,q[1]),s=hm(b,k(a(e,q[2]),L),K);if(s){var
+z=s[1],t=fE(b,i,r(z[2]),b);if(t)var
+u=fE(b,i,r(z[1]),b),M=u?[0,[0,t[1][1],u[1][2]]]:u,A=M;else
 var
-y=p;var
-z=y}else
+A=t;var
+B=A}else
 var
-z=o;return z;default:var
-A=f[1],M=a(e,A[2]);return n(a(A[1],c),M)?[0,bt(b,e,c)]:[0,[0,d,d]]}}function
-hC(b,a){var
+B=s;return B;case
+2:var
+C=h[1],N=a(e,C[2]);return n(a(C[1],c),N)?[0,a9(b,e,c)]:[0,[0,d,d]];default:var
+O=h[1],P=g(o);return lG(b,i,v,f(o),P,O,c,[0,[0,e],[0,e]])}}function
+hH(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-lx(b,j,i,h,f,e,a){if(a)return W(g,bv(b,j,i,h,f,e,a[1]));var
-c=wM(b),k=c?[0,d]:c;return k}function
-ly(g,f,e,d,c,b,a){return a?W(h,bv(g,f,e,d,c,b,a[1])):a}function
-wN(f,e,c,b){var
-g=a(b,b),h=q(a(c,c),g),i=z(d,c)?a(c,c):z(b,d)?a(b,b):d,j=a(e,e),k=F(s(a(f,i)),j),l=a(e,e);return[0,v(s(a(f,h)),l),k]}function
-wO(b,m,g,f){var
+lH(b,j,i,h,g,e,a){if(a)return G(f,bx(b,j,i,h,g,e,a[1]));var
+c=w2(b),k=c?[0,d]:c;return k}function
+lI(h,f,e,d,c,b,a){return a?G(g,bx(h,f,e,d,c,b,a[1])):a}function
+w3(f,e,c,b){var
+g=a(b,b),h=p(a(c,c),g),i=y(d,c)?a(c,c):y(b,d)?a(b,b):d,j=a(e,e),k=F(r(a(f,i)),j),l=a(e,e);return[0,w(r(a(f,h)),l),k]}function
+w4(b,m,h,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,wN(m,a(b,e),q,o)];else
+i=g(h)[1],e=g(h)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,w3(m,a(b,e),q,o)];else
 var
 j=d;var
 k=j}else
 var
 k=c;return k}function
-wP(a){var
-c=h(a),e=W(function(a){return q(d,a)},c),b=g(a),f=b?q(d,b[1]):d;return[0,[0,f],e]}function
-wQ(b,a){return bK(b)?wP(a):a}function
-hD(b,e,d,i,f,a,c){switch(bL(b,a)){case
+w5(a){var
+c=g(a),e=G(function(a){return p(d,a)},c),b=f(a),h=b?p(d,b[1]):d;return[0,[0,h],e]}function
+lJ(b,a){return bL(b)?w5(a):a}function
+hI(b,e,d,i,h,a,c){switch(bM(b,a)){case
 0:var
-k=ly(b,e,d,i,f,a,g(c));return hC(lx(b,e,d,i,f,a,h(c)),k);case
+k=lI(b,e,d,i,h,a,f(c));return hH(lH(b,e,d,i,h,a,g(c)),k);case
 1:var
-l=ly(b,e,d,i,f,a,h(c));return hC(lx(b,e,d,i,f,a,g(c)),l);default:var
+l=lI(b,e,d,i,h,a,g(c));return hH(lH(b,e,d,i,h,a,f(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return wO(e,d,a,c);return 0}}function
-ek(a,f,e,d,c,b,p){var
-i=wQ(a,p),h=i[2],j=i[1];if(j){var
-g=j[1];if(h){var
-k=h[1];if(C(g,k)){var
-l=a[5],o=0;if(typeof
-l==="number"){var
-m=3!==l?1:0;if(!m){var
-n=m;o=1}}if(!o)var
-n=1;if(n)return bv(a,f,e,d,c,b,g)}return hD(a,f,e,d,c,b,[0,[0,g],[0,k]])}return hD(a,f,e,d,c,b,[0,[0,g],0])}return hD(a,f,e,d,c,b,[0,0,h])}function
-lz(d,c){var
+j==="number"&&3===j)return w4(e,d,a,c);return 0}}function
+em(a,h,e,d,c,b,l){var
+j=a[5];if(typeof
+j!=="number"&&3===j[0]){var
+t=lJ(a,l),u=j[1],v=g(b);return lG(e,d,c,f(b),v,u,h,t)}var
+m=lJ(a,l),k=m[2],n=m[1];if(n){var
+i=n[1];if(k){var
+o=k[1];if(C(i,o)){var
+p=a[5],s=0;if(typeof
+p==="number"){var
+q=3!==p?1:0;if(!q){var
+r=q;s=1}}if(!s)var
+r=1;if(r)return bx(a,h,e,d,c,b,i)}return hI(a,h,e,d,c,b,[0,[0,i],[0,o]])}return hI(a,h,e,d,c,b,[0,[0,i],0])}return hI(a,h,e,d,c,b,[0,0,k])}function
+lK(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bn(d,g(b)))return h(b);var
-a=a[2];continue}return fx}}function
-lA(c,a,b){if(b){var
-e=b[2],d=b[1];return bn(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,lA(c,a,e)]}return[0,[0,a,f(c,fx)],0]}function
-wR(c,g,f,e,b,a){if(0===a[0]){var
+b=a[1];if(bp(d,f(b)))return g(b);var
+a=a[2];continue}return fz}}function
+lL(c,a,b){if(b){var
+e=b[2],d=b[1];return bp(a,f(d))?[0,[0,a,h(c,g(d))],e]:[0,d,lL(c,a,e)]}return[0,[0,a,h(c,fz)],0]}function
+w6(c,g,f,e,b,a){if(0===a[0]){var
 d=a[2];if(a[1]===e&&X(d,f)){var
-h=cX(g,c,a[3],a[4]);return lA(function(a){return lh(c,h,a)},d,b)}return b}return b}function
-wS(d,a,c,b){var
-e=0,f=a[4],g=a[3];return bB(function(a,e){return wR(d,g,c,b,a,e)},f,e)}function
-wT(a){return g(h(a))}function
-wU(b,a){return q(d,l(b,ag(m(wT,a))))}function
-fD(a,b){var
-c=a[4];return a6(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-wV(a,e,d,c){var
-b=wS(a,e,d,c);return[0,wU(a,b),b]}function
-wW(c,b,a){return fy(b)?a:q(a,hw(c,b))}function
-wX(b,a){var
-c=h(a);return bB(function(c,b){var
-d=g(b),e=h(b),f=g(a);return eh(function(a){return wW(f,e,a)},d,c)},c,b)}function
-wY(f,a,b){var
-c=aj(0,a[2]),g=cW(function(b){return fD(a,b)},c),e=m(function(c){return wV(f,a,b,c)},g),h=bB(wX,e,bs(d,b));return[0,e,G(u(cW(function(b){return be(fD(a,b))},c))),h]}function
-hE(b,a){if(b)if(a)var
-d=hE(b[2],a[2]),c=[0,du(b[1],a[1]),d];else
+h=cZ(g,c,a[3],a[4]);return lL(function(a){return lp(c,h,a)},d,b)}return b}return b}function
+w7(d,a,c,b){var
+e=0,f=a[4],g=a[3];return bE(function(a,e){return w6(d,g,c,b,a,e)},f,e)}function
+w8(a){return f(g(a))}function
+w9(b,a){return p(d,l(b,ag(m(w8,a))))}function
+fF(a,b){var
+c=a[4];return aZ(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+w_(a,e,d,c){var
+b=w7(a,e,d,c);return[0,w9(a,b),b]}function
+w$(c,b,a){return fA(b)?a:p(a,hz(c,b))}function
+xa(b,a){var
+c=g(a);return bE(function(c,b){var
+d=f(b),e=g(b),h=f(a);return ej(function(a){return w$(h,e,a)},d,c)},c,b)}function
+xb(f,a,b){var
+c=aj(0,a[2]),g=cY(function(b){return fF(a,b)},c),e=m(function(c){return w_(f,a,b,c)},g),h=bE(xa,e,bv(d,b));return[0,e,H(v(cY(function(b){return a7(fF(a,b))},c))),h]}function
+hJ(b,a){if(b)if(a)var
+d=hJ(b[2],a[2]),c=[0,dw(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-wZ(c,b,a,g){var
-d=dz(b);if(d)var
-e=function(a){return hE(g,wA(c,a))},h=e(bs(fx,b[2])),i=function(d){return fD(a,d)?e(ww(c,a,b[2],d)):h},f=[0,m(i,aj(0,a[2]))];else
+xc(c,b,a,g){var
+d=dB(b);if(d)var
+e=function(a){return hJ(g,wN(c,a))},h=e(bv(fz,b[2])),i=function(d){return fF(a,d)?e(wJ(c,a,b[2],d)):h},f=[0,m(i,aj(0,a[2]))];else
 var
 f=d;return f}function
-el(b,a){return bB(q,a,b)}function
-w0(a){if(a)var
-b=a[2],c=a[1],e=m(h,b),f=el(h(c),e),i=m(g,b),d=[0,[0,el(g(c),i),f]];else
+en(b,a){return bE(p,a,b)}function
+xd(a){if(a)var
+b=a[2],c=a[1],e=m(g,b),h=en(g(c),e),i=m(f,b),d=[0,[0,en(f(c),i),h]];else
 var
 d=a;return d}function
-lB(c,b,a){var
+lM(c,b,a){var
 d=b?a?[0,o(c,b[1],a[1])]:a:b;return d}function
-hF(d,b,a){if(b){var
+hK(d,b,a){if(b){var
 c=b[1];return a?[0,o(d,c,a[1])]:[0,c]}return a}function
-w1(b,a){var
-c=h(a),d=hF(M,h(b),c),e=g(a);return[0,lB(M,g(b),e),d]}function
-w2(b,a){var
-c=h(a),d=lB(q,h(b),c),e=g(a);return[0,hF(q,g(b),e),d]}function
-hG(b,a){if(a){var
-c=a[2],d=a[1];return c?o(b,d,hG(b,c)):d}return dr}function
-w3(e,a,c){var
-b=lz(e,h(c)),d=hw(g(c),b);if(!z(h(a),d)){var
-j=g(b);if(!z(g(a),j))return a}var
-f=q(h(a),d),i=g(b);return[0,q(g(a),i),f]}function
-w4(e,a,c){var
-f=C(a[2],d)?d:e,i=[0,d,f],j=a[1],b=bB(function(a,b){return w3(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
-w5(b,a){var
-c=b[2];return X(bj(u(h(a)),1),c)}function
-w6(a){var
+xe(b,a){var
+c=g(a),d=hK(I,g(b),c),e=f(a);return[0,lM(I,f(b),e),d]}function
+xf(b,a){var
+c=g(a),d=lM(p,g(b),c),e=f(a);return[0,hK(p,f(b),e),d]}function
+hL(b,a){if(a){var
+c=a[2],d=a[1];return c?o(b,d,hL(b,c)):d}return dt}function
+xg(e,a,c){var
+b=lK(e,g(c)),d=hz(f(c),b);if(!y(g(a),d)){var
+j=f(b);if(!y(f(a),j))return a}var
+h=p(g(a),d),i=f(b);return[0,p(f(a),i),h]}function
+xh(e,a,c){var
+h=C(a[2],d)?d:e,i=[0,d,h],j=a[1],b=bE(function(a,b){return xg(c,a,b)},j,i),k=[0,g(b)];return[0,[0,f(b)],k]}function
+xi(b,a){var
+c=b[2];return X(bl(v(g(a)),1),c)}function
+xj(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=bu(a);return D(function(b){return 1===bL(a,b)?1:0},c)}return 0}function
-w7(a,j,i,c,f){var
-d=w6(a),e=d?X(1,a[2]):d;if(e)var
-k=c[1],b=D(function(b){return w5(a,b)},k);else
+c=bw(a);return D(function(b){return 1===bM(a,b)?1:0},c)}return 0}function
+xk(a,j,i,c,h){var
+d=xj(a),e=d?X(1,a[2]):d;if(e)var
+k=c[1],b=D(function(b){return xi(a,b)},k);else
 var
 b=e;if(b){var
-l=aj(0,a[2]),n=hE(f,m(function(a){return w4(j,c,a)},l)),p=Y(bu(a),n);return a7(m(function(a){var
-b=h(a);return o(i,g(a),b)},p))}return b}function
-cY(a){return a[12]}function
-aw(b,a){return P(a,b[13],0)}function
-b1(b,a){return P(a,b[14],d)}function
-w8(b,c){return n(d,b)?a(b,g(c)):a(b,h(c))}function
-fE(c,b,a){if(c){if(b){if(a){var
-e=fE(c[2],b[2],a[2]),f=a[1];return k(w8(l(c[1],b[1]),f),e)}return d}return d}return d}function
-cB(b,a){var
-c=b[2];return u(a)===c?1:0}function
-fF(b,i,h,d,c){var
-e=cB(b,aw(b,d)),f=e?cB(b,aw(b,c)):e;if(f)var
-j=b1(b,c),m=a(i,l(b1(b,d),j)),n=aw(b,c),g=[0,k(fE(aw(b,d),n,h),m)];else
+l=aj(0,a[2]),n=hJ(h,m(function(a){return xh(j,c,a)},l)),p=Y(bw(a),n);return a_(m(function(a){var
+b=g(a);return o(i,f(a),b)},p))}return b}function
+c0(a){return a[12]}function
+aw(b,a){return Q(a,b[13],0)}function
+b2(b,a){return Q(a,b[14],d)}function
+xl(b,c){return n(d,b)?a(b,f(c)):a(b,g(c))}function
+fG(c,b,a){if(c){if(b){if(a){var
+e=fG(c[2],b[2],a[2]),f=a[1];return k(xl(l(c[1],b[1]),f),e)}return d}return d}return d}function
+cD(b,a){var
+c=b[2];return v(a)===c?1:0}function
+fH(b,i,h,d,c){var
+e=cD(b,aw(b,d)),f=e?cD(b,aw(b,c)):e;if(f)var
+j=b2(b,c),m=a(i,l(b2(b,d),j)),n=aw(b,c),g=[0,k(fG(aw(b,d),n,h),m)];else
 var
 g=f;return g}function
-hH(f,e,b,d,c){if(b){var
-g=a(b[1],c);return n(a(d,a(e,cY(f))),g)}return b}function
-lC(g,f){var
+hM(f,e,b,d,c){if(b){var
+g=a(b[1],c);return n(a(d,a(e,c0(f))),g)}return b}function
+lN(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(z(d,e[1]))return[0,[0,b,e],lC(b+1|0,c)];var
+c=a[2],e=a[1];if(y(d,e[1]))return[0,[0,b,e],lN(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-w9(d,f,c,b){var
-i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(z(c,e)&&z(h(b)[2],d)&&fy(lz(g(b),f)))return e;return c}function
-w_(c,b,a){return bB(function(a,d){return w9(c,b,a,d)},a,d)}function
-w$(a){var
+xm(d,h,c,b){var
+i=g(b)[3],j=l(d,g(b)[2]),e=l(a(g(b)[1],j),i);if(y(c,e)&&y(g(b)[2],d)&&fA(lK(f(b),h)))return e;return c}function
+xn(c,b,a){return bE(function(a,d){return xm(c,b,a,d)},a,d)}function
+xo(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-xa(d,c,b,a){var
-e=Y(d[3],c);return m(w$,Y(Y(b,a),e))}function
-xb(a){return z(d,a[1])?a[3]:d}function
-lD(b,a){var
-c=h(a);return w_(g(a),c,b)}function
-xc(e,b,d){var
-c=lC(0,d),f=lD(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(ag(m(function(a){return lD(c,a)},h)),g)}function
-xd(b,a){var
-c=b[3];return Y(m(g,a),c)}function
-xe(f,b,e,i,h,d,c){var
-j=aw(b,c),g=xa(e,h,aw(b,d),j),n=xc(f,e,g),o=ag(m(xb,g)),p=b1(b,c),q=a(f,l(b1(b,d),p)),r=xd(e,i),s=aw(b,c);return l(l(k(fE(aw(b,d),s,r),q),o),n)}function
-xf(a){var
+xp(d,c,b,a){var
+e=Y(d[3],c);return m(xo,Y(Y(b,a),e))}function
+xq(a){return y(d,a[1])?a[3]:d}function
+lO(b,a){var
+c=g(a);return xn(f(a),c,b)}function
+xr(e,b,d){var
+c=lN(0,d),f=lO(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(ag(m(function(a){return lO(c,a)},h)),g)}function
+xs(b,a){var
+c=b[3];return Y(m(f,a),c)}function
+xt(f,b,e,i,h,d,c){var
+j=aw(b,c),g=xp(e,h,aw(b,d),j),n=xr(f,e,g),o=ag(m(xq,g)),p=b2(b,c),q=a(f,l(b2(b,d),p)),r=xs(e,i),s=aw(b,c);return l(l(k(fG(aw(b,d),s,r),q),o),n)}function
+xu(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dz(a);return 0}return 0}return 0}function
-lE(m,a,l,k,b,e,c){var
-f=xf(a),g=f?cB(a,aw(a,e)):f,h=g?cB(a,aw(a,c)):g,i=h?cB(a,b):h,j=i?D(function(a){return n(d,a)},b):i,o=j?[0,xe(m,a,l,k,b,e,c)]:j;return o}function
-xg(c,b,a,j,i,h,g,f,e){var
-d=X(0,b[2]);return d?hH(c,a,lE(a,c,j,i,h,b[1],g),f,e):d}function
-lF(b,a){var
-c=h(b);if(c)var
-i=c[1],d=M(h(a),i);else
+d==="number"&&!d)return dB(a);return 0}return 0}return 0}function
+lP(m,a,l,k,b,e,c){var
+f=xu(a),g=f?cD(a,aw(a,e)):f,h=g?cD(a,aw(a,c)):g,i=h?cD(a,b):h,j=i?D(function(a){return n(d,a)},b):i,o=j?[0,xt(m,a,l,k,b,e,c)]:j;return o}function
+xv(c,b,a,j,i,h,g,f,e){var
+d=X(0,b[2]);return d?hM(c,a,lP(a,c,j,i,h,b[1],g),f,e):d}function
+lQ(b,a){var
+c=g(b);if(c)var
+i=c[1],d=I(g(a),i);else
 var
-d=h(a);var
-e=g(b);if(e)var
-j=e[1],f=q(g(a),j);else
+d=g(a);var
+e=f(b);if(e)var
+j=e[1],h=p(f(a),j);else
 var
-f=g(a);return[0,f,d]}function
-xh(c,b,a){switch(a[0]){case
+h=f(a);return[0,h,d]}function
+xw(c,b,a){switch(a[0]){case
 1:var
-d=a[1],e=o(c,a[2],a[3]);return eh(function(a){return lF(e,a)},d,b);case
+d=a[1],e=o(c,a[2],a[3]);return ej(function(a){return lQ(e,a)},d,b);case
 2:var
-g=a[1],f=0,h=o(c,a[2],a[3]);return lg(function(a){return lF(h,a)},g,f,b);default:return b}}function
-hI(c,b,a){return bB(function(a,b){return xh(c,a,b)},a,b)}function
-xi(g){function
+g=a[1],f=0,h=o(c,a[2],a[3]);return lo(function(a){return lQ(h,a)},g,f,b);default:return b}}function
+hN(c,b,a){return bE(function(a,b){return xw(c,a,b)},a,b)}function
+xx(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return o(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3601,176 +3727,176 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return aU(c[1],f)}var
+f=e(b);return aV(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-xj(b,a){return an(function(c,a){return k(q(d,l(c,b)),a)},d,a)}function
-em(a,b,f){if(f){var
-c=f[2],e=f[1];if(z(a,e)){var
-g=em(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
+xy(b,a){return an(function(c,a){return k(p(d,l(c,b)),a)},d,a)}function
+eo(a,b,f){if(f){var
+c=f[2],e=f[1];if(y(a,e)){var
+g=eo(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
 i=function(f){if(C(e,a)){var
-d=em(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return em(a,b,c)},j=function(b){return em(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
-xk=xi([0,function(b,a){return n(a,b)}]);function
-lG(b,a){var
-c=f(xk[5],a);return P(vC(b),c,d)}function
-xl(b,a){return u(cW(function(a){return z(b,a)},a))}function
-xm(p,c){var
-b=g8(p,u(c)),d=m(g,c),e=m(h,c),f=lG(b,d),i=lG(b,e),j=em(f,cU(b,xl(f,d)),d),l=X(0,b),n=l?j[2]===b?1:0:l;if(n)var
-q=G(b),r=xj(i,e),s=F(k(a(G(b),i),r),q),t=G(b),o=[0,[0,v(j[1],t),s]];else
+d=eo(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return eo(a,b,c)},j=function(b){return eo(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
+xz=xx([0,function(b,a){return n(a,b)}]);function
+lR(b,a){var
+c=h(xz[5],a);return Q(vR(b),c,d)}function
+xA(b,a){return v(cY(function(a){return y(b,a)},a))}function
+xB(p,c){var
+b=g_(p,v(c)),d=m(f,c),e=m(g,c),h=lR(b,d),i=lR(b,e),j=eo(h,cW(b,xA(h,d)),d),l=X(0,b),n=l?j[2]===b?1:0:l;if(n)var
+q=H(b),r=xy(i,e),s=F(k(a(H(b),i),r),q),t=H(b),o=[0,[0,w(j[1],t),s]];else
 var
 o=n;return o}function
-lH(a){return an(k,d,a)}function
-xn(b,a){return lH(m(function(a){return q(d,l(b,h(a)))},a))}function
-lI(c,b){var
-d=g(b),e=h(b);return k(a(l(c,j),e),d)}function
-xo(b,a){var
-c=G(u([0,b,a])),d=m(g,a),e=el(g(b),d),f=m(function(a){return lI(c,a)},a),h=el(lI(c,b),f),i=F(l(h,lH(m(g,[0,b,a]))),c);return[0,v(xn(e,[0,b,a]),c),i]}function
-xp(a){var
-b=a?[0,xo(a[1],a[2])]:a;return b}function
-xq(a){var
-c=h(a),e=W(function(a){return q(d,a)},c),b=g(a),f=b?q(d,b[1]):d;return[0,f,e]}function
-xr(a){return an(function(c,a){var
-b=h(c);return b?k(b[1],a):a},d,a)}function
-xs(a){var
-b=0;return an(function(b,a){return h(b)?a:a+1|0},b,a)}function
-xt(b,a,d){var
-c=h(d);if(c){var
-e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
+lS(a){return an(k,d,a)}function
+xC(b,a){return lS(m(function(a){return p(d,l(b,g(a)))},a))}function
+lT(c,b){var
+d=f(b),e=g(b);return k(a(l(c,j),e),d)}function
+xD(b,a){var
+c=H(v([0,b,a])),d=m(f,a),e=en(f(b),d),g=m(function(a){return lT(c,a)},a),h=en(lT(c,b),g),i=F(l(h,lS(m(f,[0,b,a]))),c);return[0,w(xC(e,[0,b,a]),c),i]}function
+xE(a){var
+b=a?[0,xD(a[1],a[2])]:a;return b}function
+xF(a){var
+c=g(a),e=G(function(a){return p(d,a)},c),b=f(a),h=b?p(d,b[1]):d;return[0,h,e]}function
+xG(a){return an(function(c,a){var
+b=g(c);return b?k(b[1],a):a},d,a)}function
+xH(a){var
+b=0;return an(function(b,a){return g(b)?a:a+1|0},b,a)}function
+xI(b,a,d){var
+c=g(d);if(c){var
+e=c[1],f=function(a){return 0},h=function(a){return[0,l(b,e)]};return 0===a?h(0):f(a-1|0)}function
 i(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):i(a-1|0)}function
-xu(c,b,a){var
-d=xt(c,b,a),e=g(a),f=W(function(a){return k(e,a)},d);return[0,g(a),f]}function
-xv(a){var
-b=xs(a),c=xr(a);return m(function(a){return xu(c,b,a)},a)}function
-lJ(c,b){var
-i=g(b),d=n(g(c),i);if(d){var
-e=h(c);if(e){var
-a=h(b);return a?n(a[1],e[1]):a}var
-f=1}else
+xJ(c,b,a){var
+d=xI(c,b,a),e=f(a),g=G(function(a){return k(e,a)},d);return[0,f(a),g]}function
+xK(a){var
+b=xH(a),c=xG(a);return m(function(a){return xJ(c,b,a)},a)}function
+lU(c,b){var
+i=f(b),d=n(f(c),i);if(d){var
+e=g(c);if(e){var
+a=g(b);return a?n(a[1],e[1]):a}var
+h=1}else
 var
-f=d;return f}function
-xw(e,d){var
+h=d;return h}function
+xL(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=a6(function(b){return function(a){return lJ(a,b)}}(c),a)?a:[0,c,cW(function(b){return function(a){return be(lJ(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-lK(i,h,g,f,e,d,c,b){return bv(i,a(h,G(c)),g,f,e,d,b)}function
-xx(j,i,f,e,d,c,o,b){var
-a=bv(j,i,f,e,d,c,g(b));if(a){var
-k=a[1][2],m=h(b);if(m){var
-p=lK(j,i,f,e,d,c,o,m[1]);return W(function(a){return l(k,g(a))},p)}var
+c=b[1],f=b[2],g=aZ(function(b){return function(a){return lU(a,b)}}(c),a)?a:[0,c,cY(function(b){return function(a){return a7(lU(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+lV(i,h,g,f,e,d,c,b){return bx(i,a(h,H(c)),g,f,e,d,b)}function
+xM(j,i,h,e,d,c,o,b){var
+a=bx(j,i,h,e,d,c,f(b));if(a){var
+k=a[1][2],m=g(b);if(m){var
+p=lV(j,i,h,e,d,c,o,m[1]);return G(function(a){return l(k,f(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-xy(j,i,h,g,f,e,c){var
-k=xw(0,xv(c)),l=u(c),b=a7(m(function(a){return xx(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,el(a[1],a[2])]:a,d=n;else
+xN(j,i,h,g,f,e,c){var
+k=xL(0,xK(c)),l=v(c),b=a_(m(function(a){return xM(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,en(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-xz(a){var
-b=0;return an(function(b,a){return hF(M,h(b),a)},b,a)}function
-xA(b,a){return an(function(c,a){return k(q(g(c),b),a)},d,a)}function
-xB(j,i,h,g,f,e,a){var
-k=xz(a);if(k){var
-m=k[1],b=bv(j,i,h,g,f,e,m);if(b)var
-o=xA(m,a),c=lK(j,i,h,g,f,e,u(a),o),p=c?[0,q(d,l(b[1][1],c[1][2]))]:c,n=p;else
+xO(a){var
+b=0;return an(function(b,a){return hK(I,g(b),a)},b,a)}function
+xP(b,a){return an(function(c,a){return k(p(f(c),b),a)},d,a)}function
+xQ(j,i,h,g,f,e,a){var
+k=xO(a);if(k){var
+m=k[1],b=bx(j,i,h,g,f,e,m);if(b)var
+o=xP(m,a),c=lV(j,i,h,g,f,e,v(a),o),q=c?[0,p(d,l(b[1][1],c[1][2]))]:c,n=q;else
 var
 n=b;return n}return[0,d]}function
-xC(a,f,e,d,c,b,i){var
+xR(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bL(a,b))return 0;var
-h=m(xq,i),j=xy(a,f,e,d,c,b,h);return hC(xB(a,f,e,d,c,b,h),j)}return 0}function
-hJ(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=hJ(e,ch(d),g,f),i=a[1],j=b[1],c=[0,aN(e,aX(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(bM(a,b))return 0;var
+h=m(xF,i),j=xN(a,f,e,d,c,b,h);return hH(xQ(a,f,e,d,c,b,h),j)}return 0}function
+hO(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=hO(e,cj(d),g,f),i=a[1],j=b[1],c=[0,aO(e,aY(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-hK(e,d,c,b,a){function
-f(f,g){return ek(e,d,c,b,a,f,g)}return function(b,a){return a7(vR(vS,function(a){return f(b,a)},a))}}function
-lL(c,h,g,f,e){function
-i(a,b){return ek(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bL(c,b)){case
-0:return i(b,hG(w1,a));case
-1:return i(b,hG(w2,a));default:var
-d=o(hK(c,h,g,f,e),b,a);return d?w0(d[1]):d}return a}}function
-lM(b,g,f,e,d,k,c,a){var
+hP(e,d,c,b,a){function
+f(f,g){return em(e,d,c,b,a,f,g)}return function(b,a){return a_(v5(v6,function(a){return f(b,a)},a))}}function
+lW(c,h,g,f,e){function
+i(a,b){return em(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bM(c,b)){case
+0:return i(b,hL(xe,a));case
+1:return i(b,hL(xf,a));default:var
+d=o(hP(c,h,g,f,e),b,a);return d?xd(d[1]):d}return a}}function
+lX(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return o(lL(b,g,f,e,d),c,a);case
+0:return o(lW(b,g,f,e,d),c,a);case
 1:var
-i=o(hK(b,g,f,e,d),c,a);return i?xp(i[1]):i;default:return xC(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=hh(k,u(a),a);return o(lL(b,g,f,e,d),c,l)}var
-j=o(hK(b,g,f,e,d),c,a);return j?xm(h[1],j[1]):j}}function
-lN(a){if(typeof
+i=o(hP(b,g,f,e,d),c,a);return i?xE(i[1]):i;default:return xR(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=hj(k,v(a),a);return o(lW(b,g,f,e,d),c,l)}var
+j=o(hP(b,g,f,e,d),c,a);return j?xB(h[1],j[1]):j}}function
+lY(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-hL(a,f,e,d,c,b){var
-g=hi(a[2],b),h=bu(a),i=lN(a[6]);return a7(hJ(function(b,g,h){return lM(a,f,e,d,c,b,g,h)},i,h,g))}function
-lO(b,a){return q(d,M(b,a))}function
-xD(b,e,d,c){var
-i=z(c,d)?h(e):g(e),f=lO(b,i),j=a(f,c);return v(k(a(l(b,f),d),j),b)}function
-hM(m,k,i,h,g,b,a){if(z(a,d))return[0,f(g,bk(l(s(j),a)))];function
+hQ(a,f,e,d,c,b){var
+g=hk(a[2],b),h=bw(a),i=lY(a[6]);return a_(hO(function(b,g,h){return lX(a,f,e,d,c,b,g,h)},i,h,g))}function
+lZ(b,a){return p(d,I(b,a))}function
+xS(b,e,d,c){var
+i=y(c,d)?g(e):f(e),h=lZ(b,i),j=a(h,c);return w(k(a(l(b,h),d),j),b)}function
+hR(n,m,k,i,g,b,a){if(y(a,d))return[0,h(g,bm(l(r(j),a)))];function
 c(o){var
-b=bk(a);function
-j(a){return hM(m,k,i,h,g,o,a)}var
-c=bZ(m,b);if(c){var
-e=j(P(b,i,d));if(e)var
-f=j(P(b,h,d)),p=f?[0,aN(k,c[1],e[1],f[1])]:f,l=p;else
+b=bm(a);function
+h(a){return hR(n,m,k,i,g,o,a)}var
+c=bZ(n,b);if(c){var
+e=h(Q(b,k,d));if(e)var
+f=h(Q(b,i,d)),p=f?[0,aO(m,c[1],e[1],f[1])]:f,j=p;else
 var
-l=e;var
-n=l}else
+j=e;var
+l=j}else
 var
-n=c;return n}function
+l=c;return l}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
-lP(c,g,f,e,b){var
-h=P(b,aw(c,e),d);return a(g,l(P(b,aw(c,f),d),h))}function
-xE(a,b,i,h,g,f,e){var
-c=kE(a);if(c){var
-j=a[2],k=function(c){return lP(a,b,f,e,c)};return hM(i,function(a,c,d){return xD(b,a,c,d)},h,g,k,j,d)}return c}function
-lQ(e,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=ch(h),l=lQ(e,j,i,c[2],n,m),o=cY(e);if(C(c[1],o)){var
-p=a(j,aX(d,h)),q=cY(e);return[0,k(a(f(i,b[1]),q),p),l]}var
-g=l}else
+l0(c,g,f,e,b){var
+h=Q(b,aw(c,e),d);return a(g,l(Q(b,aw(c,f),d),h))}function
+xT(a,b,i,h,g,f,e){var
+c=kL(a);if(c){var
+j=a[2],k=function(c){return l0(a,b,f,e,c)};return hR(i,function(a,c,d){return xS(b,a,c,d)},h,g,k,j,d)}return c}function
+l1(e,j,i,c,g,b){if(c)if(b){var
+m=b[2],n=cj(g),l=l1(e,j,i,c[2],n,m),o=c0(e);if(C(c[1],o)){var
+p=a(j,aY(d,g)),q=c0(e);return[0,k(a(h(i,b[1]),q),p),l]}var
+f=l}else
 var
-g=b;else
+f=b;else
 var
-g=c;return g}function
-xF(a){var
-b=a?[0,an(q,a[1],a[2])]:a;return b}function
-lR(a,k,j,i,f){function
+f=c;return f}function
+xU(a){var
+b=a?[0,an(p,a[1],a[2])]:a;return b}function
+l2(a,k,j,i,h){function
 d(c,b){var
-d=a[14];return xF(lQ(a,k,c,aw(a,b),d,j))}var
-b=d(g,i);if(b)var
-c=d(h,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
+d=a[14];return xU(l1(a,k,c,aw(a,b),d,j))}var
+b=d(f,i);if(b)var
+c=d(g,h),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-fG(a,f,e,d,c){var
+fI(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?lR(a,f,e,d,c):fF(a,f,e,d,c):xE(a,f,e,b[1],b[2],d,c)}function
-lS(b,a,g,f,e,d,c){return hH(b,a,fG(b,a,g,f,e),d,c)}function
-dA(d,c,b){return a(b,l(a(d,b),c))}function
-xG(c,f,e,b){if(z(d,c)){if(f)var
+b==="number"?b?l2(a,f,e,d,c):fH(a,f,e,d,c):xT(a,f,e,b[1],b[2],d,c)}function
+l3(b,a,g,f,e,d,c){return hM(b,a,fI(b,a,g,f,e),d,c)}function
+dC(d,c,b){return a(b,l(a(d,b),c))}function
+xV(c,f,e,b){if(y(d,c)){if(f)var
 t=f[1],g=n(b,a(a(i(2,j),c),t));else
 var
 g=f;if(e)var
 u=e[1],h=n(a(a(i(2,j),c),u),b);else
 var
-h=e;if(g)return W(function(a){return dA(c,b,a)},f);if(h)return W(function(a){return dA(c,b,a)},e);var
-w=a(i(2,i(2,j)),c);return[0,v(s(a(b,b)),w)]}if(f){var
+h=e;if(g)return G(function(a){return dC(c,b,a)},f);if(h)return G(function(a){return dC(c,b,a)},e);var
+v=a(i(2,i(2,j)),c);return[0,w(r(a(b,b)),v)]}if(f){var
 k=f[1];if(e){var
-x=dA(c,b,e[1]);return[0,M(dA(c,b,k),x)]}var
-l=C(c,d),m=l?n(b,d):l,y=m?[0,dA(c,b,k)]:m;return y}if(e){var
-o=C(c,d),p=o?n(d,b):o,A=p?[0,dA(c,b,e[1])]:p;return A}var
-q=C(c,d),r=q?C(b,d):q,B=r?[0,d]:r;return B}function
-lT(g,f,e,a){if(a){var
-b=xG(g,f,e,a[1]);if(b)var
-c=lT(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+x=dC(c,b,e[1]);return[0,I(dC(c,b,k),x)]}var
+l=C(c,d),m=l?n(b,d):l,z=m?[0,dC(c,b,k)]:m;return z}if(e){var
+o=C(c,d),p=o?n(d,b):o,A=p?[0,dC(c,b,e[1])]:p;return A}var
+q=C(c,d),s=q?C(b,d):q,B=s?[0,d]:s;return B}function
+l4(g,f,e,a){if(a){var
+b=xV(g,f,e,a[1]);if(b)var
+c=l4(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
-xH(a,d){var
+xW(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bZ(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-xI(a,n){var
-g=n[2]===1?1:0,h=g?kR(a):g;if(h){var
+c=bZ(a[16],d),e=c?c[1]:a[15];return r(e)}return a[15]}function
+xX(a,n){var
+g=n[2]===1?1:0,h=g?kZ(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3794,107 +3920,107 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-xJ(d,b){var
+xY(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-xK(a,d,c,b){var
-e=aj(0,a[2]),f=m(function(b){return xH(a,b)},e),g=aw(a,b),h=Y(Y(aw(a,c),g),f);return m(function(a){return xJ(d,a)},h)}function
-lU(f,e,c){if(f){if(e){var
-b=e[1],i=f[1],j=i[2],g=lU(f[2],e[2],c);if(g){var
+xZ(a,d,c,b){var
+e=aj(0,a[2]),f=m(function(b){return xW(a,b)},e),g=aw(a,b),h=Y(Y(aw(a,c),g),f);return m(function(a){return xY(d,a)},h)}function
+l5(f,e,c){if(f){if(e){var
+b=e[1],i=f[1],j=i[2],g=l5(f[2],e[2],c);if(g){var
 m=g[1],n=m[2],o=m[1];if(C(b,d))return[0,[0,o,n]];var
-h=z(d,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,eh(function(a){return l(a,b)},s,o),r]];else
+h=y(d,b)?j[1]:j[2];if(h)var
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,ej(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
-xL(b,c,e){var
+x0(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aL(b)),k=c[3],g=v(a(f,aL(b)),k),m=l(hr(b,c,g),f);return[0,g,q(l(f,dx(b,c,g)),m)];case
+f=a(e,aL(b)),k=c[3],g=w(a(f,aL(b)),k),m=l(hu(b,c,g),f);return[0,g,p(l(f,dz(b,c,g)),m)];case
 1:var
-h=a(e,aL(b)),n=c[3],i=v(a(h,aL(b)),n),o=l(hr(b,c,i),h);return[0,i,q(l(h,dx(b,c,i)),o)]}return[0,e,d]}function
-lV(a){var
+h=a(e,aL(b)),n=c[3],i=w(a(h,aL(b)),n),o=l(hu(b,c,i),h);return[0,i,p(l(h,dz(b,c,i)),o)]}return[0,e,d]}function
+l6(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fz(a),f=c?[0,d]:c,e=ei(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
-xM(b,d,c){var
-e=ag(d),f=hk(b);return k(a(a(dy(b),f),e),c)}function
-xN(b,c){var
-e=bs(d,b[1]),f=fl(c,b[9],e),g=dy(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
-xO(b,d,c){var
-e=ad(c,m(function(a){return hl(b,j,a[1])},d));return a(dy(b),e)}function
-xP(c){var
-a=hm(c);if(a){var
+c=fB(a),f=c?[0,d]:c,e=ek(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
+x1(b,d,c){var
+e=ag(d),f=hn(b);return k(a(a(dA(b),f),e),c)}function
+x2(b,c){var
+e=bv(d,b[1]),f=fn(c,b[9],e),g=dA(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
+x3(b,d,c){var
+e=ad(c,m(function(a){return ho(b,j,a[1])},d));return a(dA(b),e)}function
+x4(c){var
+a=hp(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-lW(b,n,t,j,i,f){var
-e=n[3],o=f[1],u=cj(0,n[4]),v=hm(b)?q(d,f[3]):d,w=xI(b,n),x=w?cB(b,aw(b,j)):w,y=x?cB(b,aw(b,i)):x,z=y?D(function(a){var
-c=b[2];return X(g(a),c)},u):y;if(z){var
-K=xK(b,o,j,i),p=lU(u,f[2],K);if(p){var
-A=p[1],L=Y(t,A[1]),B=m(function(a){return xL(b,a[1],a[2])},L),r=m(g,B),M=xN(b,r),N=h(lV(b)),O=g(lV(b)),s=lT(xM(b,r,v),O,N,M);if(s)var
-C=xP(b),c=C[2],E=C[1],F=S(b),P=eg(b),G=a(dy(b),P),Q=a(E,E),R=a(a(v,a(F,F)),Q),T=a(c,c),U=xO(b,t,r),V=l(a(k(s[1],U),T),R),W=a(ag(m(h,B)),e),Z=b1(b,i),_=l(b1(b,j),Z),$=a(a(a(o,b[15]),_),e),aa=k(A[2],$),ab=l(a(aL(b),aa),W),ac=b[15],ad=aL(b),ae=a(a(a(a(a(G,a(c,c)),e),ad),o),ac),af=a(ab,a(G,a(c,c))),H=[0,[0,k(a(V,e),af),ae]];else
+l7(b,n,t,j,i,h){var
+e=n[3],o=h[1],u=cl(0,n[4]),v=hp(b)?p(d,h[3]):d,w=xX(b,n),x=w?cD(b,aw(b,j)):w,y=x?cD(b,aw(b,i)):x,z=y?D(function(a){var
+c=b[2];return X(f(a),c)},u):y;if(z){var
+K=xZ(b,o,j,i),q=l5(u,h[2],K);if(q){var
+A=q[1],L=Y(t,A[1]),B=m(function(a){return x0(b,a[1],a[2])},L),r=m(f,B),M=x2(b,r),N=g(l6(b)),O=f(l6(b)),s=l4(x1(b,r,v),O,N,M);if(s)var
+C=x4(b),c=C[2],E=C[1],F=T(b),P=ei(b),G=a(dA(b),P),Q=a(E,E),R=a(a(v,a(F,F)),Q),S=a(c,c),U=x3(b,t,r),V=l(a(k(s[1],U),S),R),W=a(ag(m(g,B)),e),Z=b2(b,i),_=l(b2(b,j),Z),$=a(a(a(o,b[15]),_),e),aa=k(A[2],$),ab=l(a(aL(b),aa),W),ac=b[15],ad=aL(b),ae=a(a(a(a(a(G,a(c,c)),e),ad),o),ac),af=a(ab,a(G,a(c,c))),H=[0,[0,k(a(V,e),af),ae]];else
 var
 H=s;var
 I=H}else
 var
-I=p;var
+I=q;var
 J=I}else
 var
 J=z;return J}function
-lX(c,k,j,i,h,g,f,e){var
-b=lW(c,k,j,i,h,g);if(b){var
-d=b[1],l=a(d[1],e),m=cY(c);return n(a(f,a(d[2],m)),l)}return b}function
-lY(a){var
+l8(c,k,j,i,h,g,f,e){var
+b=l7(c,k,j,i,h,g);if(b){var
+d=b[1],l=a(d[1],e),m=c0(c);return n(a(f,a(d[2],m)),l)}return b}function
+l9(a){var
 f=a[9],b=D(function(b){var
-c=a[1];return cV(u(b),c)},f),c=b?bK(a):b;if(c){var
+c=a[1];return cX(v(b),c)},f),c=b?bL(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-en(c,i,h,g,f,b,a){if(bL(c,b))return 0;var
-e=n(d,a);return e?bv(c,i,h,g,f,b,a):e}function
-xQ(o,n,m,l,k,c){var
+ep(c,i,h,g,f,b,a){if(bM(c,b))return 0;var
+e=n(d,a);return e?bx(c,i,h,g,f,b,a):e}function
+x5(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=en(o,n,m,l,k,e[1],d);if(b)var
-p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
+d=a[1],e=c[1],b=ep(o,n,m,l,k,e[1],d);if(b)var
+p=f(b[1]),h=y(g(e[2]),p),i=h?[0,d]:h;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-xR(o,n,m,l,k,c){var
+x6(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=en(o,n,m,l,k,e[1],d);if(b)var
-p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
+d=a[1],e=c[1],b=ep(o,n,m,l,k,e[1],d);if(b)var
+p=f(e[2]),h=y(g(b[1]),p),i=h?[0,d]:h;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hN(c,b){var
+hS(c,b){var
 d=ad(b,b),e=ad(c,b),f=a(i(2,j),e);return k(l(ad(c,c),f),d)}function
-lZ(c,b,d){var
+l_(c,b,d){var
 e=n(k(c,b),d);if(e){var
 f=l(l(d,c),b),g=a(l(l(d,c),b),f);return n(a(a(i(2,i(2,j)),c),b),g)}return e}function
-cZ(b,c){var
-d=S(b);return a(c,a(S(b),d))}function
-xS(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],i=f[2],j=f[1],k=P(j,o,0);if(k){var
-s=cZ(c,k[1]),t=a(e,hN(n,dv(c,j)));if(lZ(cZ(c,i),t,s)){var
-l=en(c,e,r,q,p,m,i);if(l){var
-u=h(l[1]),v=M(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
-xT(c,e,s,r,p,o,n,m,d,b){if(d){var
-f=d[1],i=f[2],j=f[1],k=P(j,o,0);if(k){var
-t=cZ(c,i),u=a(e,hN(n,dv(c,j)));if(lZ(cZ(c,k[1]),u,t)){var
-l=en(c,e,s,r,p,m,i);if(l){var
-v=h(b),w=g(l[1]);return[0,q(g(b),w),v]}return b}return b}return b}return b}function
-eo(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=eo(e,d[2],c[2],b[2],a[2]);return[0,cG(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-xU(a,f,e,d,c,i,h,b){if(lY(a)){var
-g=bu(a),j=i[1],k=Y(Y(g,b),j),l=m(function(b){return xQ(a,f,e,d,c,b)},k),n=h[1],o=Y(Y(g,b),n),p=m(function(b){return xR(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=eo(function(b,g,h,i){return xS(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return eo(function(b,g,h,i){return xT(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-l0(b){var
+c1(b,c){var
+d=T(b);return a(c,a(T(b),d))}function
+x7(c,e,r,q,p,o,n,m,d,b){if(d){var
+h=d[1],i=h[2],j=h[1],k=Q(j,o,0);if(k){var
+s=c1(c,k[1]),t=a(e,hS(n,dx(c,j)));if(l_(c1(c,i),t,s)){var
+l=ep(c,e,r,q,p,m,i);if(l){var
+u=g(l[1]),v=I(g(b),u);return[0,f(b),v]}return b}return b}return b}return b}function
+x8(c,e,s,r,q,o,n,m,d,b){if(d){var
+h=d[1],i=h[2],j=h[1],k=Q(j,o,0);if(k){var
+t=c1(c,i),u=a(e,hS(n,dx(c,j)));if(l_(c1(c,k[1]),u,t)){var
+l=ep(c,e,s,r,q,m,i);if(l){var
+v=g(b),w=f(l[1]);return[0,p(f(b),w),v]}return b}return b}return b}return b}function
+eq(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=eq(e,d[2],c[2],b[2],a[2]);return[0,cI(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+x9(a,f,e,d,c,i,h,b){if(l9(a)){var
+g=bw(a),j=i[1],k=Y(Y(g,b),j),l=m(function(b){return x5(a,f,e,d,c,b)},k),n=h[1],o=Y(Y(g,b),n),p=m(function(b){return x6(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=eq(function(b,g,h,i){return x7(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return eq(function(b,g,h,i){return x8(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+l$(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3904,315 +4030,315 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-ep(b,g,f,e,d,a,c){return 1===bL(b,a)?bv(b,g,f,e,d,a,c):0}function
-xV(o,n,m,l,k,c){var
+er(b,g,f,e,d,a,c){return 1===bM(b,a)?bx(b,g,f,e,d,a,c):0}function
+x_(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ep(o,n,m,l,k,e[1],d);if(b)var
-p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
+d=a[1],e=c[1],b=er(o,n,m,l,k,e[1],d);if(b)var
+p=f(b[1]),h=y(g(e[2]),p),i=h?[0,d]:h;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-xW(o,n,m,l,k,c){var
+x$(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ep(o,n,m,l,k,e[1],d);if(b)var
-p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
+d=a[1],e=c[1],b=er(o,n,m,l,k,e[1],d);if(b)var
+p=f(e[2]),h=y(g(b[1]),p),i=h?[0,d]:h;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hO(g,f,e,c,b){var
+hT(g,f,e,c,b){var
 i=aL(g),h=a(aL(g),i);if(n(d,b)){var
-j=a(e[4],c[4]);return v(a(a(f,b),h),j)}var
-k=a(e[3],c[3]);return v(a(a(f,b),h),k)}function
-l1(c,e,b,h){var
+j=a(e[4],c[4]);return w(a(a(f,b),h),j)}var
+k=a(e[3],c[3]);return w(a(a(f,b),h),k)}function
+ma(c,e,b,h){var
 f=n(d,b),g=f?n(d,e):f;if(g){var
 m=a(e,e),o=a(b,b),p=a(a(i(2,j),b),h),q=k(l(a(c,c),p),o);return n(a(a(c,c),q),m)}return g}function
-l2(b,a){return P(a,b,[0,d,d,j,j])}function
-xX(d,c,v,u,t,s,r,q,i,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=P(e,r,0);if(o){if(X(e,d[2])){var
-w=ad(q,dv(d,e)),x=l2(s,e),y=hO(d,c,h(i),x,w),z=a(m,o[1]);if(l1(c,l(a(n,c),z),m,y)){var
-p=ep(d,c,v,u,t,g(i),n);if(p){var
-A=h(p[1]),B=M(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
-xY(d,c,w,v,u,t,s,r,i,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=P(e,s,0);if(o){if(X(e,d[2])){var
-x=ad(r,dv(d,e)),y=l2(t,e),z=hO(d,c,h(i),y,x),A=a(n,c);if(l1(c,l(a(m,o[1]),A),m,z)){var
-p=ep(d,c,w,v,u,g(i),n);if(p){var
-B=h(b),C=g(p[1]);return[0,q(g(b),C),B]}return b}}return b}return b}return b}function
-xZ(a,f,e,d,c,g,j,i,b){if(l0(a)){var
-h=bu(a),k=Y(h,g),l=j[1],n=Y(Y(h,b),l),o=m(function(b){return xV(a,f,e,d,c,b)},n),p=i[1],q=Y(Y(h,b),p),r=m(function(b){return xW(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=eo(function(b,h,i,j){return xX(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return eo(function(b,h,i,j){return xY(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-l3(b,a){if(b)if(a)var
-d=l3(b[2],a[2]),c=[0,q(b[1],a[1]),d];else
+mb(b,a){return Q(a,b,[0,d,d,j,j])}function
+ya(d,c,v,u,t,s,r,q,i,h,b){if(h){var
+j=h[1],k=j[2],m=k[2],n=k[1],e=j[1],o=Q(e,r,0);if(o){if(X(e,d[2])){var
+w=ad(q,dx(d,e)),x=mb(s,e),y=hT(d,c,g(i),x,w),z=a(m,o[1]);if(ma(c,l(a(n,c),z),m,y)){var
+p=er(d,c,v,u,t,f(i),n);if(p){var
+A=g(p[1]),B=I(g(b),A);return[0,f(b),B]}return b}}return b}return b}return b}function
+yb(d,c,w,v,u,t,s,r,i,h,b){if(h){var
+j=h[1],k=j[2],m=k[2],n=k[1],e=j[1],o=Q(e,s,0);if(o){if(X(e,d[2])){var
+x=ad(r,dx(d,e)),y=mb(t,e),z=hT(d,c,g(i),y,x),A=a(n,c);if(ma(c,l(a(m,o[1]),A),m,z)){var
+q=er(d,c,w,v,u,f(i),n);if(q){var
+B=g(b),C=f(q[1]);return[0,p(f(b),C),B]}return b}}return b}return b}return b}function
+yc(a,f,e,d,c,g,j,i,b){if(l$(a)){var
+h=bw(a),k=Y(h,g),l=j[1],n=Y(Y(h,b),l),o=m(function(b){return x_(a,f,e,d,c,b)},n),p=i[1],q=Y(Y(h,b),p),r=m(function(b){return x$(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=eq(function(b,h,i,j){return ya(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return eq(function(b,h,i,j){return yb(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+mc(b,a){if(b)if(a)var
+d=mc(b[2],a[2]),c=[0,p(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-x0(b){var
-a=b[13];return a?bB(l3,a[2],a[1]):a}function
-l4(b,a){if(b)if(a)var
-d=l4(b[2],a[2]),c=[0,n(a[1],b[1]),d];else
+yd(b){var
+a=b[13];return a?bE(mc,a[2],a[1]):a}function
+md(b,a){if(b)if(a)var
+d=md(b[2],a[2]),c=[0,n(a[1],b[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-hP(a,c){var
-g=a[3],d=u(a[13])===g?1:0;if(d)var
-h=a[13],b=D(function(b){return cB(a,b)},h);else
+hU(a,c){var
+g=a[3],d=v(a[13])===g?1:0;if(d)var
+h=a[13],b=D(function(b){return cD(a,b)},h);else
 var
 b=d;var
 e=b?X(c,a[3]):b;if(e)var
-i=x0(a),f=[0,l4(aw(a,c),i)];else
+i=yd(a),f=[0,md(aw(a,c),i)];else
 var
 f=e;return f}function
-hQ(e,b,a){if(b)if(a)var
-f=hQ(e,b[2],a[2]),g=vD(b[1],e)?a[1]:d,c=[0,g,f];else
+hV(e,b,a){if(b)if(a)var
+f=hV(e,b[2],a[2]),g=vS(b[1],e)?a[1]:d,c=[0,g,f];else
 var
 c=a;else
 var
 c=b;return c}function
-hR(c,b,a,f,e,d){var
-g=hQ(b,a,aw(c,d));return fE(hQ(b,a,aw(c,e)),g,f)}function
-x1(b,e,i,h,g,f,d,c){var
-j=b1(b,c),m=a(e,l(b1(b,d),j)),n=cY(b),o=v(s(a(a(f,e),n)),h);return k(k(hR(b,1,g,i,d,c),o),m)}function
-fH(b,a){if(b){var
-c=b[1];return a?[0,q(c,a[1])]:[0,c]}return a}function
-x2(i,h,g,f,e,a,d,c){var
-b=0;return an(function(b,a){return 3===b[0]?g_(b[1],c)?fH([0,x1(i,h,g,f,e,b[2],d,c)],a):a:a},b,a)}function
-x3(b,k,j,i,h,g,f,d){var
+hW(c,b,a,f,e,d){var
+g=hV(b,a,aw(c,d));return fG(hV(b,a,aw(c,e)),g,f)}function
+ye(b,e,i,h,g,f,d,c){var
+j=b2(b,c),m=a(e,l(b2(b,d),j)),n=c0(b),o=w(r(a(a(f,e),n)),h);return k(k(hW(b,1,g,i,d,c),o),m)}function
+fJ(b,a){if(b){var
+c=b[1];return a?[0,p(c,a[1])]:[0,c]}return a}function
+yf(i,h,g,f,e,a,d,c){var
+b=0;return an(function(b,a){return 3===b[0]?ha(b[1],c)?fJ([0,ye(i,h,g,f,e,b[2],d,c)],a):a:a},b,a)}function
+yg(b,k,j,i,h,g,f,d){var
 c=aj(0,b[3]);return D(function(c){var
-l=c===d?1:0,e=l||be(g_(g,c));if(e)return e;var
-m=cY(b),o=a(a(f,k),m);return n(a(s(hR(b,0,h,j,d,c)),i),o)},c)}function
-x4(b){var
+l=c===d?1:0,e=l||a7(ha(g,c));if(e)return e;var
+m=c0(b),o=a(a(f,k),m);return n(a(r(hW(b,0,h,j,d,c)),i),o)},c)}function
+yh(b){var
 a=b[7];if(typeof
 a==="number"&&!a)return 1;return 0}function
-l5(a){return 3===a[0]?1:0}function
-l6(b,a){var
-c=x4(b),d=c?a6(l5,a[4]):c;return d?hP(b,a[1]):d}function
-l7(f,b,a,e,d,c){return a?x2(f,e,d,b[3],a[1],b[4],b[1],c):a}function
-l8(c,a,g,f,e,d){var
-b=hP(c,a[1]);return b?x3(c,g,f,a[3],b[1],e,d,a[1]):b}function
-x5(b,a){var
-c=fu(b),d=v5(b),e=wI(b,a[1],a[3]),f=c?v4(b,c[1]):c;return[0,b,a,ds(a[2],a[3]),c,f,e,d]}function
-x6(a){var
-b=wm(a);return function(a){function
-c(b,a){return b===a?1:0}return a6(function(b){return c(a,b)},b)}}function
-x7(a,b){var
-c=a[7],d=a[1][9],e=x6(b),f=kT(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-fI(d,c){var
+me(a){return 3===a[0]?1:0}function
+mf(b,a){var
+c=yh(b),d=c?aZ(me,a[4]):c;return d?hU(b,a[1]):d}function
+mg(f,b,a,e,d,c){return a?yf(f,e,d,b[3],a[1],b[4],b[1],c):a}function
+mh(c,a,g,f,e,d){var
+b=hU(c,a[1]);return b?yg(c,g,f,a[3],b[1],e,d,a[1]):b}function
+yi(b,a){var
+c=fw(b),d=wg(b),e=wV(b,a[1],a[3]),f=c?wf(b,c[1]):c;return[0,b,a,du(a[2],a[3]),c,f,e,d]}function
+yj(a){var
+b=wz(a);return function(a){function
+c(b,a){return b===a?1:0}return aZ(function(b){return c(a,b)},b)}}function
+yk(a,b){var
+c=a[7],d=a[1][9],e=yj(b),f=k1(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+fK(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bn(b[1],d))return[0,b[2]];var
+b=a[1];if(bp(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-x8(a,g,b){var
+yl(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?wZ(h,c,g,d[1]):d}var
+d=a[6];return d?xc(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return wK(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return wX(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-l9(a,d){var
-b=a[1],e=a[2][1],c=dz(b),f=c?[0,wY(e,d,b[2])]:c;return f}function
-x9(a){var
+mi(a,d){var
+b=a[1],e=a[2][1],c=dB(b),f=c?[0,xb(e,d,b[2])]:c;return f}function
+ym(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return w7(d,e,function(a,b){return ek(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return xk(d,e,function(a,b){return em(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-x_(a,b){var
+yn(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=xU(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?xZ(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-x$(a,e,d){var
-g=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=f(x9(a),j);if(c)return[0,c[1]];var
-b=x8(a,e,d);return b?hL(g,h,i,a[2][3],a[3],b[1]):b}}function
-l_(b,a,c){var
+f=a[2][3],g=x9(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?yc(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+yo(a,e,d){var
+f=a[1],g=a[2][1],i=a[2][2];return function(j){var
+c=h(ym(a),j);if(c)return[0,c[1]];var
+b=yl(a,e,d);return b?hQ(f,g,i,a[2][3],a[3],b[1]):b}}function
+mj(b,a,c){var
 d=b[2][2];return function(e){var
-g=f(x$(b,a,c),e);return W(function(e){var
-g=a[4],h=a[3],i=hI(function(a,b){return cX(h,d,a,b)},e,g);return f(x_(b,c),i)},g)}}function
-ya(a,c,i){var
+f=h(yo(b,a,c),e);return G(function(e){var
+f=a[4],g=a[3],i=hN(function(a,b){return cZ(g,d,a,b)},e,f);return h(yn(b,c),i)},f)}}function
+yp(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=fI(e,i[4]);if(b){var
-f=C(d,k);if(f)return xg(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=fK(e,i[4]);if(b){var
+f=C(d,k);if(f)return xv(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-yb(d,a,g){var
+yq(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=fI(e,g[5]);if(c)return lX(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=fK(e,g[5]);if(c)return l8(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-yc(b,a){var
+yr(b,a){var
 c=b[1],d=b[2][2];return function(g,f,e,b){var
-h=a[5];return hH(c,d,l7(c,a,g,d,f,e),b,h)}}function
-yd(c,a,h){var
+h=a[5];return hM(c,d,mg(c,a,g,d,f,e),b,h)}}function
+ys(c,a,h){var
 l=c[1],m=c[2][2];return function(p,n,f,b){var
-e=P(b,a[6],d),i=b===a[1]?1:0;if(i)var
+e=Q(b,a[6],d),i=b===a[1]?1:0;if(i)var
 g=i;else{var
-j=z(d,e);if(j){var
-q=lS(l,m,f,a[1],b,e,a[5]),r=q||cG(yc(c,a),n,f,b,e),k=r||cG(ya(c,a,h),p,f,b,e);if(!k)return o(yb(c,a,h),b,e);var
+j=y(d,e);if(j){var
+q=l3(l,m,f,a[1],b,e,a[5]),r=q||cI(yr(c,a),n,f,b,e),k=r||cI(yp(c,a,h),p,f,b,e);if(!k)return o(yq(c,a,h),b,e);var
 g=k}else
 var
 g=j}return g}}function
-ye(b,a,d){var
-e=b[1],g=X(0,a[2]);if(g){var
-h=l9(b,a),c=f(l_(b,a,d),h);if(c)var
-k=c[1],l=l6(e,a),m=aj(0,e[3]),i=[0,cW(function(c){return be(cG(yd(b,a,d),h,l,k,c))},m)];else
+yt(b,a,d){var
+e=b[1],f=X(0,a[2]);if(f){var
+g=mi(b,a),c=h(mj(b,a,d),g);if(c)var
+k=c[1],l=mf(e,a),m=aj(0,e[3]),i=[0,cY(function(c){return a7(cI(ys(b,a,d),g,l,k,c))},m)];else
 var
 i=c;var
 j=i}else
 var
-j=g;return j}function
-l$(b,c){var
-d=a8(a(a(b,b),c));return[0,bf(a(a(b,b),c)),d]}function
-ma(h,g,a){var
+j=f;return j}function
+mk(b,c){var
+d=a$(a(a(b,b),c));return[0,bh(a(a(b,b),c)),d]}function
+ml(h,g,a){var
 b=ad(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-e=l$(h,b);f=1}if(!f)var
+e=mk(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-hS(a,b,c){if(C(a,d))return[0,[0,d,d]];var
-e=z(d,b);if(e){if(z(d,a))var
-h=F(a,b),f=[0,v(a,c),h];else
+hX(a,b,c){if(C(a,d))return[0,[0,d,d]];var
+e=y(d,b);if(e){if(y(d,a))var
+h=F(a,b),f=[0,w(a,c),h];else
 var
-i=F(a,c),f=[0,v(a,b),i];var
+i=F(a,c),f=[0,w(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-mb(b,r,f,j){var
+mm(b,r,h,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 i=c[1],l=n(d,i[1]);if(l)var
-s=i[2],t=bt(b,a(f,i[1]),s),m=[0,bC(l$(b,j),t)];else
+s=i[2],t=a9(b,a(h,i[1]),s),m=[0,bF(mk(b,j),t)];else
 var
 m=l;return m;case
 1:var
 e=c[1],o=n(d,e[1]);if(o)var
-u=e[2],v=e[1],w=a(a(f,f),v),x=k(a(j,e[2]),w),p=bt(a(b,b),x,u),y=a8(h(p)),q=[0,[0,bf(g(p)),y]];else
+u=e[2],v=e[1],w=a(a(h,h),v),x=k(a(j,e[2]),w),p=a9(a(b,b),x,u),y=a$(g(p)),q=[0,[0,bh(f(p)),y]];else
 var
 q=o;return q}return[0,[0,d,d]]}function
-yf(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hS(a(a(a(b,b),b),j),n,l);if(c)var
-f=c[1],o=M(b,h(f)),p=g(f),i=[0,[0,q(s(b),p),o]];else
+yu(b,j,e,d){var
+k=g(d),l=a(g(e),k),m=f(d),n=a(f(e),m),c=hX(a(a(a(b,b),b),j),n,l);if(c)var
+h=c[1],o=I(b,g(h)),q=f(h),i=[0,[0,p(r(b),q),o]];else
 var
 i=c;return i}function
-mc(e,h,d,b,n,m,g){var
+mn(e,h,d,b,n,m,g){var
 c=h[8],f=h[4];if(typeof
 f==="number"){if(0===f){var
-o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,bt(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
-return 2===f[0]?[0,bt(e,d,a(b,c))]:yf(e,d,g[3],m)}function
-yg(g,f,e,d,c,b,a){return mc(g,f,ad(e,a[1]),d,c,b,a)}function
-md(d,b){var
+o=a(c,c),p=a(a(b,b),o),q=g[2],r=a(a(b,b),q),s=a(b,c),t=a(a(i(2,j),s),d);return[0,a9(e,k(l(a(a(c,c),n),t),r),p)]}return 0}else
+return 2===f[0]?[0,a9(e,d,a(b,c))]:yu(e,d,g[3],m)}function
+yv(g,f,e,d,c,b,a){return mn(g,f,ad(e,a[1]),d,c,b,a)}function
+mo(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(X(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-yh(c,f,b){var
-d=v(g(b),c),l=a(k(d,i(2,j)),c),e=n(h(b),l),m=e?[0,d]:e;return[0,f,m]}function
-hT(g,c,f,e,b,d){if(X(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=hg(a(g,c),d,k),m=hT(g,c,f,j,bj(b,i),l),n=hT(g,c,f,j,b,d);return[1,bj(b,i),n,m]}return yh(c,b,d)}function
-me(g,f,e,c,b,d){function
+yw(c,h,b){var
+d=w(f(b),c),l=a(k(d,i(2,j)),c),e=n(g(b),l),m=e?[0,d]:e;return[0,h,m]}function
+hY(g,c,f,e,b,d){if(X(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=hi(a(g,c),d,k),m=hY(g,c,f,j,bl(b,i),l),n=hY(g,c,f,j,b,d);return[1,bl(b,i),n,m]}return yw(c,b,d)}function
+mp(g,f,e,c,b,d){function
 h(e){var
-h=hg(a(g,f),b,b);return me(g,f,e,bj(c,c),h,[0,[0,c,b],d])}function
+h=hi(a(g,f),b,b);return mp(g,f,e,bl(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-yi(c,b,h,g,f,e){var
-i=s(j),d=cA(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return hT(c,b,g,me(c,b,e,1,d[1],0),0,l)}return yj}function
-yk(o,m,i,b,h){var
-c=bg(h,b),u=G(o);if(n(s(c),u)){var
-e=l(h,a5(c,b)),f=md(m,bk(s(c)));if(f)var
-p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,bg(a(p,k(e,bg(a(e,e),w))),v)]];else
+yx(c,b,h,g,f,e){var
+i=r(j),d=b1(a(c,b),f,i,h);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return hY(c,b,g,mp(c,b,e,1,d[1],0),0,l)}return yy}function
+yz(o,m,i,b,h){var
+c=bi(h,b),u=H(o);if(n(r(c),u)){var
+e=l(h,a8(c,b)),f=mo(m,bm(r(c)));if(f)var
+p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,bi(a(p,k(e,bi(a(e,e),w))),v)]];else
 var
 q=f;return q}var
-g=md(m,o);if(g)var
-r=C(g[1],d),t=r?[0,[0,d,d]]:r;else
+g=mo(m,o);if(g)var
+s=C(g[1],d),t=s?[0,[0,d,d]]:s;else
 var
 t=g;return t}function
-yl(u,t,s,r,q,p,o,m,j){var
+yA(u,t,s,r,q,p,o,m,j){var
 a=o,c=m,b=j;for(;;){if(a){var
-f=l(bg(a[1],q),p),g=n(f,d);if(g){var
-e=yk(u,t,s,r,f);if(e){var
+f=l(bi(a[1],q),p),g=n(f,d);if(g){var
+e=yz(u,t,s,r,f);if(e){var
 h=e[1],v=k(b,h[2]),w=k(c,h[1]),a=a[2],c=w,b=v;continue}var
 i=e}else
 var
 i=g;return i}return[0,[0,c,b]]}}function
-ym(g,s,r,f,e,q,p,c){var
-b=yl(s,r,f,e,q,p,c,d,d);if(b)var
-h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),v=F(l,a(x(i(2,j)),t)),w=k(f,e),y=bI(i(2,j),w),z=F(a(i(2,j),m),y),A=G(u(c)),o=[0,[0,n,k(k(k(n,a(i(2,x(i(2,j))),A)),z),v)]];else
+yB(g,s,r,f,e,q,p,c){var
+b=yA(s,r,f,e,q,p,c,d,d);if(b)var
+h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),u=F(l,a(x(i(2,j)),t)),w=k(f,e),y=bJ(i(2,j),w),z=F(a(i(2,j),m),y),A=H(v(c)),o=[0,[0,n,k(k(k(n,a(i(2,x(i(2,j))),A)),z),u)]];else
 var
 o=b;return o}function
-mf(a){return an(q,aX(d,a),a)}function
-yn(e,d,c,b,a){return a7(m(function(a){return cA(e,d,l(a,b),c)},a))}function
-yo(b,d,c){var
-e=g(d),f=M(b,F(a(b,h(c)),e)),i=h(d);return[0,v(a(b,g(c)),i),f]}function
-mg(e,l,k,c){var
-a=yn(e,l,k,mf(c),c);if(a)var
-b=a[1],n=ag(m(h,b)),f=[0,ag(m(g,b)),n],i=z(d,g(f)),o=i?[0,m(function(a){return yo(e,f,a)},b)]:i,j=o;else
+mq(a){return an(p,aY(d,a),a)}function
+yC(e,d,c,b,a){return a_(m(function(a){return b1(e,d,l(a,b),c)},a))}function
+yD(b,d,c){var
+e=f(d),h=I(b,F(a(b,g(c)),e)),i=g(d);return[0,w(a(b,f(c)),i),h]}function
+mr(e,l,k,c){var
+a=yC(e,l,k,mq(c),c);if(a)var
+b=a[1],n=ag(m(g,b)),h=[0,ag(m(f,b)),n],i=y(d,f(h)),o=i?[0,m(function(a){return yD(e,h,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-yp=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hU=bI(i(2,j),yp),yq=i(2,i(2,i(2,x(i(2,j))))),yr=bI(i(2,j),yq),fJ=i(2,i(2,i(2,j))),hV=i(2,i(2,x(i(2,x(i(2,j)))))),hW=bI(i(2,j),fJ),mh=bk(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),hW)),ys=k(fJ,hV),fK=bI(i(2,j),ys);function
-yt(b,a){return yi(hU,yr,hW,mh,b,a)}function
-yu(r,c,q,p){var
-t=k(fJ,hV),b=l(bY(c),t),e=C(bg(c,b),fK),f=e?C(bg(fK,s(b)),c):e;if(f){var
-d=ym(hW,mh,r,fJ,hV,b,bg(q,b),p);if(d)var
-g=d[1],h=g[2],m=g[1],u=k(h,F(a(i(2,j),h),fK)),n=[0,[0,l(m,F(m,fK)),u]];else
+yE=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hZ=bJ(i(2,j),yE),yF=i(2,i(2,i(2,x(i(2,j))))),yG=bJ(i(2,j),yF),fL=i(2,i(2,i(2,j))),h0=i(2,i(2,x(i(2,x(i(2,j)))))),h1=bJ(i(2,j),fL),ms=bm(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),h1)),yH=k(fL,h0),fM=bJ(i(2,j),yH);function
+yI(b,a){return yx(hZ,yG,h1,ms,b,a)}function
+yJ(s,c,q,p){var
+t=k(fL,h0),b=l(bY(c),t),e=C(bi(c,b),fM),f=e?C(bi(fM,r(b)),c):e;if(f){var
+d=yB(h1,ms,s,fL,h0,b,bi(q,b),p);if(d)var
+g=d[1],h=g[2],m=g[1],u=k(h,F(a(i(2,j),h),fM)),n=[0,[0,l(m,F(m,fM)),u]];else
 var
 n=d;var
 o=n}else
 var
 o=f;return o}function
-yv(e,p,b,o,n,m){var
-c=cA(e,p,l(m,n),o);if(c){var
-f=c[1],i=z(d,g(b));if(i)var
-q=g(b),r=M(e,F(a(hU,h(f)),q)),s=h(b),j=[0,[0,v(a(hU,g(f)),s),r]];else
+yK(e,p,b,o,n,m){var
+c=b1(e,p,l(m,n),o);if(c){var
+h=c[1],i=y(d,f(b));if(i)var
+q=f(b),r=I(e,F(a(hZ,g(h)),q)),s=g(b),j=[0,[0,w(a(hZ,f(h)),s),r]];else
 var
 j=i;var
 k=j}else
 var
 k=c;return k}function
-eq(a){var
-b=[0,h(a)];return[0,[0,g(a)],b]}function
-mi(a,g){var
+es(a){var
+b=[0,g(a)];return[0,[0,f(a)],b]}function
+mt(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dz(a),h=d?yw:d;return h}var
-i=a[2],e=u(a[9])===i?1:0;if(e)var
+d=dB(a),h=d?yL:d;return h}var
+i=a[2],e=v(a[9])===i?1:0;if(e)var
 j=a[9],b=D(function(b){var
-c=a[1];return cV(u(b),c)},j);else
+c=a[1];return cX(v(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return ma(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return ml(g,a,b)},k)];else
 var
 f=b;return f}function
-yx(b,a){return an(function(b,a){return q(ce(b),a)},a,b)}function
-yy(a){return an(yx,d,a)}var
-yz=8;function
-yA(e,b){var
-a=e[9];if(cV(yz,u(b))){var
-c=hf(a,yy(b)),f=u(a),d=o(fj(c),f,a);return function(b){var
-e=fk(d,b);return he(c,u(a),d,e)}}return function(b){return m(function(a){return ad(b,a)},a)}}function
-yB(e,d,k,a,c,j){var
-i=ad(a,a),b=mb(d,e,c,i);if(b){var
-l=b[1],n=Y(f(k,a),j);return a7(m(function(a){var
-b=h(a);return mc(d,e,g(a),c,i,l,b)},n))}return b}function
-yC(b,d,j,i,h,a,g){var
-c=P(g,a[2],0),k=b[1],e=u(c)===k?1:0;if(e){var
+yM(b,a){return an(function(b,a){return p(cg(b),a)},a,b)}function
+yN(a){return an(yM,d,a)}var
+yO=8;function
+yP(e,b){var
+a=e[9];if(cX(yO,v(b))){var
+c=hh(a,yN(b)),f=v(a),d=o(fl(c),f,a);return function(b){var
+e=fm(d,b);return hg(c,v(a),d,e)}}return function(b){return m(function(a){return ad(b,a)},a)}}function
+yQ(e,d,k,a,c,j){var
+i=ad(a,a),b=mm(d,e,c,i);if(b){var
+l=b[1],n=Y(h(k,a),j);return a_(m(function(a){var
+b=g(a);return mn(d,e,f(a),c,i,l,b)},n))}return b}function
+yR(b,d,j,i,h,a,g){var
+c=Q(g,a[2],0),k=b[1],e=v(c)===k?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-l=mg(d,j,a[1],c);return W(function(a){return m(eq,a)},l)}var
-n=yB(b,d,i,c,a[1],h);return W(function(a){return m(eq,a)},n)}return e}function
-yD(b,d,e,a){var
-c=mi(b,d);if(c){var
-f=aj(0,u(a[2])),g=c[1],h=yA(b,a[2]);return a7(m(function(c){return yC(b,d,e,h,g,a,c)},f))}return c}function
-hX(b,d){var
+l=mr(d,j,a[1],c);return G(function(a){return m(es,a)},l)}var
+n=yQ(b,d,i,c,a[1],h);return G(function(a){return m(es,a)},n)}return e}function
+yS(b,d,e,a){var
+c=mt(b,d);if(c){var
+f=aj(0,v(a[2])),g=c[1],h=yP(b,a[2]);return a_(m(function(c){return yR(b,d,e,h,g,a,c)},f))}return c}function
+h2(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=n(a(g[1],d),j);else
@@ -4223,354 +4349,357 @@ k=a(h[1],d);return n(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-yE(j,f,c){var
+yT(j,f,c){var
 e=j[4];if(typeof
 e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
 b=h[1],i=n(d,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return n(a(ad(c,c),m),l)}return i}return 1}var
-g=be(C(e[1][1],d));return g?g:z(d,ad(c,c))}}function
-mj(b,c,a){var
-f=b[1],d=u(a)===f?1:0,e=d?D(hX(b,c),a):d;return e?yE(b,c,a):e}function
-yF(e,d,b,c){if(c){if(b){var
+g=a7(C(e[1][1],d));return g?g:y(d,ad(c,c))}}function
+mu(b,c,a){var
+f=b[1],d=v(a)===f?1:0,e=d?D(h2(b,c),a):d;return e?yT(b,c,a):e}function
+yU(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return n(a(c[1],d),f)}return b}return 1}function
-yG(e,d,b,c){if(c){if(b){var
+yV(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return n(a(b[1],e),f)}return b}return 1}function
-hY(c,b,a,f,e){var
-d=yF(c,b,g(a),f);return d?yG(c,b,h(a),e):d}function
-mk(e,d,a,c,b){var
-f=[0,h(a)];return hY(d,e,[0,[0,g(a)],f],c,b)}function
-yH(j,i,h,g,f,e,d){var
+h3(c,b,a,h,e){var
+d=yU(c,b,f(a),h);return d?yV(c,b,g(a),e):d}function
+mv(e,d,a,c,b){var
+h=[0,g(a)];return h3(d,e,[0,[0,f(a)],h],c,b)}function
+yW(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=a6(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||mk(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=aZ(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||mv(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-ml(k,j,g,f,b,i,a){switch(a[0]){case
+mw(k,j,g,f,b,i,a){switch(a[0]){case
 0:var
 c=bZ(j,a[1]);if(c){var
-d=bZ(c[1],a[2]);if(d)return hY(b,k,d[1],a[3],a[4]);var
+d=bZ(c[1],a[2]);if(d)return h3(b,k,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bZ(f,a[1]);return e?mk(g,b,e[1],a[2],a[3]):e;case
-2:return yH(g,b,a[1],a[2],a[3],0,f);default:return o(i,a[1],a[2])}}function
-fL(a){return 0===a[0]?1:0}function
-mm(f,a,i,h,e,d,b){var
-j=a[2],g=u(b[2])===j?1:0;if(g)var
-k=b[2],l=b[1],c=D(function(a){return mj(f,l,a)},k);else
+e=bZ(f,a[1]);return e?mv(g,b,e[1],a[2],a[3]):e;case
+2:return yW(g,b,a[1],a[2],a[3],0,f);default:return o(i,a[1],a[2])}}function
+fN(a){return 0===a[0]?1:0}function
+mx(f,a,i,h,e,d,b){var
+j=a[2],g=v(b[2])===j?1:0;if(g)var
+k=b[2],l=b[1],c=D(function(a){return mu(f,l,a)},k);else
 var
 c=g;if(c){var
-m=a[4],n=function(b,c){return l8(f,a,e,d,b,c)},o=a[3];return D(function(a){return ml(i,h,e,d,o,n,a)},m)}return c}var
-yI=x(i(2,x(i(2,i(2,j))))),yJ=bI(i(2,j),yI),yK=bk(x(i(2,i(2,x(i(2,j))))));function
-hZ(d,c,a,b){if(a){var
-e=h(b),f=g(b),i=eq(a[1]);return hY(d[3],c,i,f,e)}return a}function
-yL(a,f,b,c){var
+m=a[4],n=function(b,c){return mh(f,a,e,d,b,c)},o=a[3];return D(function(a){return mw(i,h,e,d,o,n,a)},m)}return c}var
+yX=x(i(2,x(i(2,i(2,j))))),yY=bJ(i(2,j),yX),yZ=bm(x(i(2,i(2,x(i(2,j))))));function
+h4(d,c,a,b){if(a){var
+e=g(b),h=f(b),i=es(a[1]);return h3(d[3],c,i,h,e)}return a}function
+y0(a,h,b,c){var
 i=c[1];return function(l,k,j,c){var
-m=a[9],d=P(g(c),m,0),n=a[1],e=cV(u(d),n);if(e){var
-o=h(c);return hZ(f,b,yg(b,a,l,i,k,j,ma(b,a,d)),o)}return e}}function
-yM(d,c,b,a){var
-e=h(a);return hZ(d,c,bZ(b,g(a)),e)}function
-yN(k,d,j,b,a){var
+m=a[9],d=Q(f(c),m,0),n=a[1],e=cX(v(d),n);if(e){var
+o=g(c);return h4(h,b,yv(b,a,l,i,k,j,ml(b,a,d)),o)}return e}}function
+y1(d,c,b,a){var
+e=g(a);return h4(d,c,bZ(b,f(a)),e)}function
+y2(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=mf(b),c=yu(a[1],e,f,b);if(c){var
+h=mq(b),c=yJ(a[1],e,h,b);if(c){var
 m=c[1];return D(function(c){var
-a=bZ(b,g(c));if(a){var
-i=h(c);return hZ(k,d,yv(d,j,m,e,f,a[1]),i)}return a},l)}var
+a=bZ(b,f(c));if(a){var
+i=g(c);return h4(k,d,yK(d,j,m,e,h,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
-yO(d,c,a,k,e,r){var
+y3(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=cj(s,c[4]);if(f){var
+f=cl(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
-n=dz(d);if(n){var
-p=o(yN(c,a,k,e,r),b,g);if(p)var
+n=dB(d);if(n){var
+p=o(y2(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=mg(a,k,l,b);if(i){var
-t=i[1];return D(function(b){return yM(c,a,t,b)},g)}var
+i=mr(a,k,l,b);if(i){var
+t=i[1];return D(function(b){return y1(c,a,t,b)},g)}var
 h=i}}else
 var
 h=n;return h}var
-q=ad(b,b),j=mb(a,d,l,q);if(j){var
-u=j[1];return D(aN(yL(d,c,a,e),b,q,u),g)}return j}return 1}}function
-yP(k,j,i,h,g,f,e,d){var
+q=ad(b,b),j=mm(a,d,l,q);if(j){var
+u=j[1];return D(aO(y0(d,c,a,e),b,q,u),g)}return j}return 1}}function
+y4(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=o(yO(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=o(y3(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-yQ(b,a){return 0===a[0]?X(a[1],b):0}function
-yR(b,f,e){var
+y5(b,a){return 0===a[0]?X(a[1],b):0}function
+y6(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=G(u(e[2])),d=n(yJ,a(G(b[1]),g)),h=d?[0,yt(f,yK)]:d;return h}return 0}function
-yS(c,b,h,f,a){var
-i=a[1],j=b[2],g=u(a[2])===j?1:0;if(g)var
-k=a[2],d=D(function(a){return mj(c,i,a)},k);else
+g=H(v(e[2])),d=n(yY,a(H(b[1]),g)),h=d?[0,yI(f,yZ)]:d;return h}return 0}function
+y7(c,b,h,f,a){var
+i=a[1],j=b[2],g=v(a[2])===j?1:0;if(g)var
+k=a[2],d=D(function(a){return mu(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=u(a[2]),e=D(function(a){return yQ(m,a)},l);else
+l=b[4],m=v(a[2]),e=D(function(a){return y5(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return yP(c,b,h,f,a,yR(c,f,a),0,n)}return e}function
-yT(c,b,m,l,f,e,k,a){var
-g=mm(c,b,m,l,f,e,k),h=g?X(a,c[3]):g,i=h?be(a===b[1]?1:0):h;return i?lS(c,f,e,a,b[1],d,j):i}function
-h0(c,a,b){return yD(c,a[1],a[3],b)}function
-h1(c,a){var
+n=a[2];return y4(c,b,h,f,a,y6(c,f,a),0,n)}return e}function
+y8(c,b,m,l,f,e,k,a){var
+g=mx(c,b,m,l,f,e,k),h=g?X(a,c[3]):g,i=h?a7(a===b[1]?1:0):h;return i?l3(c,f,e,a,b[1],d,j):i}function
+h5(c,a,b){return yS(c,a[1],a[3],b)}function
+h6(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=ds(b,a[3]);return hL(c,d,b,a[3],f,e)}}function
-mn(c,a,d,b){var
-h=a[1],m=a[2],i=X(0,u(b[2]));if(i){if(D(fL,d[4]))return yS(c,d,h,a[3],b);var
-e=h0(c,a,b);if(e){var
-j=e[1],g=f(h1(c,a),j);if(g)return mm(c,d,h,j,m,g[1],b);var
-k=g}else
+f=du(b,a[3]);return hQ(c,d,b,a[3],f,e)}}function
+my(c,a,d,b){var
+g=a[1],m=a[2],i=X(0,v(b[2]));if(i){if(D(fN,d[4]))return y7(c,d,g,a[3],b);var
+e=h5(c,a,b);if(e){var
+j=e[1],f=h(h6(c,a),j);if(f)return mx(c,d,g,j,m,f[1],b);var
+k=f}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-yU(b,a,k,c){var
-l=a[1],m=a[2],g=X(0,u(c[2]));if(g){var
-d=h0(b,a,c);if(d){var
-h=d[1],e=f(h1(b,a),h);if(e){var
-n=aj(0,b[3]),o=e[1];return a6(function(a){return yT(b,k,l,h,m,o,c,a)},n)}var
+y9(b,a,k,c){var
+l=a[1],m=a[2],f=X(0,v(c[2]));if(f){var
+d=h5(b,a,c);if(d){var
+g=d[1],e=h(h6(b,a),g);if(e){var
+n=aj(0,b[3]),o=e[1];return aZ(function(a){return y8(b,k,l,g,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
-j=g;return j}function
-er(a){var
+j=f;return j}function
+y_(b){var
+a=b[5];if(typeof
+a==="number"){if(3===a)return 1}else
+if(3===a[0]){var
+c=a[1];return aZ(function(a){if(typeof
+a==="number"&&6<=a)return 1;return 0},c)}return 0}function
+et(a){var
 d=a[6];if(typeof
 d==="number"&&!d){var
 c=0,b=a[4];if(typeof
 b==="number"){if(1!==b)c=1}else
-if(2!==b[0])c=1;if(c){var
-e=a[5];if(typeof
-e==="number"){var
-f=3!==e?1:0;if(!f)return f}return 1}return 0}return 0}function
-yV(d,c,a){if(0===a[0]){var
+if(2!==b[0])c=1;return c?a7(y_(a)):0}return 0}function
+y$(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
-dB(b,a){var
-c=a[6],d=a[5],e=b0(b+1|0,a[4]),f=aU(ci(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-yW(c,b){var
-d=S(c);return function(f){var
-l=a(d,d),e=F(a(b,ag(m(function(a){return lj(c,a)},f))),l),g=c[10];if(g){var
+dD(b,a){var
+c=a[6],d=a[5],e=b0(b+1|0,a[4]),f=aV(ck(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+za(c,b){var
+d=T(c);return function(f){var
+l=a(d,d),e=F(a(b,ag(m(function(a){return lr(c,a)},f))),l),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=v(a(b,ag(m(function(a){return lk(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=w(a(b,ag(m(function(a){return ls(p,o,a)},f))),n);else
 var
 i=k(e,a(b,b));var
 j=i}else
 var
 j=k(e,a(b,b));return[0,e,j]}}function
-mo(e,b,h,f,c){if(C(h[1],d)&&ll(e,c)){var
-g=hy(hx(e,c)),i=a(g,g);return s(a8(F(a(a(b,b),i),f)))}var
-j=fA(e,c);return bf(v(a(a(b,b),j),f))}function
-yX(d,b,c,a){var
-e=ad(a,a),f=M(b,mo(d,b,c,e,a)),g=s(mo(d,b,c,e,m(s,a)));return[0,q(s(b),g),f]}function
-mp(d,c){var
-e=S(d);return function(b,f){var
-g=a(b[2],e),h=fA(d,f),i=a(b[1],b[1]);return v(bf(a(a(a(c,c),i),h)),g)}}function
-yY(e,d){var
-f=S(e);return function(h,g){var
-i=a(a(f,hB(h)),f),j=lt(e,h),b=j[1];if(b){var
+mz(e,b,h,f,c){if(C(h[1],d)&&lt(e,c)){var
+g=hB(hA(e,c)),i=a(g,g);return r(a$(F(a(a(b,b),i),f)))}var
+j=fC(e,c);return bh(w(a(a(b,b),j),f))}function
+zb(d,b,c,a){var
+e=ad(a,a),f=I(b,mz(d,b,c,e,a)),g=r(mz(d,b,c,e,m(r,a)));return[0,p(r(b),g),f]}function
+mA(d,c){var
+e=T(d);return function(b,f){var
+g=a(b[2],e),h=fC(d,f),i=a(b[1],b[1]);return w(bh(a(a(a(c,c),i),h)),g)}}function
+zc(e,d){var
+f=T(e);return function(h,g){var
+i=a(a(f,hE(h)),f),j=lB(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
-k=c[1],l=b[1],p=v(a(d,ag(m(function(b){var
-c=a(k,b);return q(a(l,b),c)},g))),i),n=[0,[0,F(a(d,ag(m(function(b){var
-c=a(k,b);return M(a(l,b),c)},g))),i),p]];else
+k=c[1],l=b[1],q=w(a(d,ag(m(function(b){var
+c=a(k,b);return p(a(l,b),c)},g))),i),n=[0,[0,F(a(d,ag(m(function(b){var
+c=a(k,b);return I(a(l,b),c)},g))),i),q]];else
 var
 n=c;var
 o=n}else
 var
 o=b;return o}}function
-yZ(e,c,b,a){var
-f=o(yY(e,c),b,a);if(f){var
-i=f[1];if(b){var
+zd(e,c,b,a){var
+h=o(zc(e,c),b,a);if(h){var
+i=h[1];if(b){var
 j=b[1],k=n(d,j[1]);if(k)var
-r=o(mp(e,c),j,a),t=M(h(i),r),u=m(s,a),v=s(o(mp(e,c),j,u)),l=[0,[0,q(g(i),v),t]];else
+s=o(mA(e,c),j,a),t=I(g(i),s),u=m(r,a),v=r(o(mA(e,c),j,u)),l=[0,[0,p(f(i),v),t]];else
 var
 l=k;return l}var
-p=[0,i]}else
+q=[0,i]}else
 var
-p=f;return p}function
-mq(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
-g=l(G(c[2]),j),h=c[10];if(h){var
+q=h;return q}function
+mB(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+g=l(H(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
-n=c[8],f=cA(b,m,l(h[1],i[1]),n);if(!f)return f;var
+n=c[8],f=b1(b,m,l(h[1],i[1]),n);if(!f)return f;var
 e=f[1][2]}else
 var
 e=d}else
 var
 e=d;var
-o=k(b,a(g,e)),p=v(a(b,b),o),q=k(e,a(g,b));return[0,[0,F(a(b,e),q),p]]}function
-y0(a,c,e,d){var
+o=k(b,a(g,e)),p=w(a(b,b),o),q=k(e,a(g,b));return[0,[0,F(a(b,e),q),p]]}function
+ze(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,f(yW(a,c),d)]:mq(a,c,e):2===b[0]?yZ(a,c,b[1],d):[0,yX(a,c,b[1],d)]}function
-mr(a,c,b){var
+b==="number"?0===b?[0,h(za(a,c),d)]:mB(a,c,e):2===b[0]?zd(a,c,b[1],d):[0,zb(a,c,b[1],d)]}function
+mC(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bs(mq(a,c,b),e)}if(fu(a)){var
-f=a[9];return m(function(d){return y0(a,c,b,d)},f)}return bs(0,a[2])}function
-y1(a){var
-b=ei(a),c=b?fz(a):b;return be(c)}function
-ms(b,a){return n(b,h(g(a)))?g(a):n(g(h(a)),b)?h(a):[0,b,b]}function
-h2(e,d,c,b){switch(bL(e,c)){case
-0:return h(b);case
-1:return g(b);default:var
-f=h(c)[1],l=a(a(i(2,j),d),f),m=h(h(b)),o=k(g(g(b)),m);return n(a(h(c)[2],o),l)?g(b):h(b)}}function
-mt(e,d,c,b){switch(bL(e,c)){case
+e=a[2];return bv(mB(a,c,b),e)}if(fw(a)){var
+f=a[9];return m(function(d){return ze(a,c,b,d)},f)}return bv(0,a[2])}function
+zf(a){var
+b=ek(a),c=b?fB(a):b;return a7(c)}function
+mD(b,a){return n(b,g(f(a)))?f(a):n(f(g(a)),b)?g(a):[0,b,b]}function
+h7(e,d,c,b){switch(bM(e,c)){case
 0:return g(b);case
-1:return h(b);default:var
-f=h(c)[2];return ms(v(a(d,h(c)[1]),f),b)}}function
-y2(f,e,a){if(a){var
-b=a[2],c=a[1];if(bL(f,e))var
-i=h(g(c)),d=an(function(a){var
-b=h(g(a));return function(a){return q(b,a)}},i,b);else
+1:return f(b);default:var
+h=g(c)[1],l=a(a(i(2,j),d),h),m=g(g(b)),o=k(f(f(b)),m);return n(a(g(c)[2],o),l)?f(b):g(b)}}function
+mE(e,d,c,b){switch(bM(e,c)){case
+0:return f(b);case
+1:return g(b);default:var
+h=g(c)[2];return mD(w(a(d,g(c)[1]),h),b)}}function
+zg(h,e,a){if(a){var
+b=a[2],c=a[1];if(bM(h,e))var
+i=g(f(c)),d=an(function(a){var
+b=g(f(a));return function(a){return p(b,a)}},i,b);else
 var
-j=g(h(c)),d=an(function(a){var
-b=g(h(a));return function(a){return M(b,a)}},j,b);return m(function(a){return ms(d,a)},a)}return a}function
-mu(d,c,b,e,a){if(a){var
+j=f(g(c)),d=an(function(a){var
+b=f(g(a));return function(a){return I(b,a)}},j,b);return m(function(a){return mD(d,a)},a)}return a}function
+mF(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=mu(d,c,b,a,f);return[0,h2(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return h2(d,c,b,a)},f);return[0,mt(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-y3(p,o,f,d,c){function
-b(a){return g(g(a))}function
-e(a){return h(h(a))}if(bL(p,o)){var
-q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return z(k(a(l(f,j),u),t),s)}var
-v=b(c),i=z(b(d),v);if(i)var
+e=mF(d,c,b,a,f);return[0,h7(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return h7(d,c,b,a)},f);return[0,mE(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+zh(p,o,h,d,c){function
+b(a){return f(f(a))}function
+e(a){return g(g(a))}if(bM(p,o)){var
+q=b(d),r=e(d),s=k(a(l(h,j),r),q),t=b(c),u=e(c);return y(k(a(l(h,j),u),t),s)}var
+v=b(c),i=y(b(d),v);if(i)var
 m=i;else{var
 w=b(c),n=C(b(d),w);if(n){var
-x=e(c);return z(e(d),x)}var
+x=e(c);return y(e(d),x)}var
 m=n}return m}function
-y4(l,k,j,i,f,e){var
-c=i,b=f,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=y3(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
-y5(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return mu(c,d,b,y4(c,b,G(u(a)),1,f,e),a)}return a}function
-y6(a,e,c,b){var
+zi(l,k,j,i,h,e){var
+c=i,b=h,a=e;for(;;){if(a){var
+d=a[1],m=a[2],n=zh(l,k,j,d,g(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return f(b)}}function
+zj(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return mF(c,d,b,zi(c,b,H(v(a)),1,f,e),a)}return a}function
+zk(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return y2(a,c,b);return m(function(b){return h2(a,e,c,b)},b)}function
-y7(a,d,c,b){var
+d==="number"&&d)return zg(a,c,b);return m(function(b){return h7(a,e,c,b)},b)}function
+zl(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return y5(a,d,c,b);return m(function(b){return mt(a,d,c,b)},b)}function
-y8(a,b){function
+e==="number"&&e)return zj(a,d,c,b);return m(function(b){return mE(a,d,c,b)},b)}function
+zm(a,b){function
 d(b){var
-d=g(b),c=C(g(a),d);if(c){var
-e=h(b);return C(h(a),e)}return c}var
-j=d(g(b)),e=j||d(h(b));if(e)var
-f=e;else{var
-k=h(a),i=C(g(a),k);if(i)var
-l=g(a),c=n(h(g(b)),l);else
+d=f(b),c=C(f(a),d);if(c){var
+e=g(b);return C(g(a),e)}return c}var
+j=d(f(b)),e=j||d(g(b));if(e)var
+h=e;else{var
+k=g(a),i=C(f(a),k);if(i)var
+l=f(a),c=n(g(f(b)),l);else
 var
 c=i;if(c){var
-m=g(h(b));return n(g(a),m)}var
-f=c}return f}function
-y9(f,e){var
+m=f(g(b));return n(f(a),m)}var
+h=c}return h}function
+zn(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=y8(b[1],a[1]);if(c){var
+c=zm(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-mv(l,k,j,i,f,e,d,a,c){var
-b=y9(a,c);return b?lM(l,k,j,i,f,d,e,m(function(a){var
-b=[0,h(a)];return[0,[0,g(a)],b]},a)):b}function
-y_(d,c,j,i,h,b,g,a){var
-e=mv(d,c,j,i,h,b,g,y6(d,c,b,a),a);if(e)var
-f=mv(d,c,j,i,h,b,g,y7(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+mG(l,k,j,i,h,e,d,a,c){var
+b=zn(a,c);return b?lX(l,k,j,i,h,d,e,m(function(a){var
+b=[0,g(a)];return[0,[0,f(a)],b]},a)):b}function
+zo(d,c,j,i,h,b,g,a){var
+e=mG(d,c,j,i,h,b,g,zk(d,c,b,a),a);if(e)var
+f=mG(d,c,j,i,h,b,g,zl(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-y$(a){var
-d=h(a),b=n(g(a),d);if(b)var
-e=h(a),f=[0,h(a),e],i=g(a),c=[0,[0,[0,g(a),i],f]];else
+zp(a){var
+d=g(a),b=n(f(a),d);if(b)var
+e=g(a),h=[0,g(a),e],i=f(a),c=[0,[0,[0,f(a),i],h]];else
 var
 c=b;return c}function
-fM(c,b,e,d){var
-f=W(function(d){return v(a(b,d),c)},d);return[0,W(function(d){return F(a(b,d),c)},e),f]}function
-za(b,a){var
-c=cj(a,b[4]);return m(function(a){var
-b=h(h(a)),c=g(h(a));return[1,g(a),c,b]},c)}function
-zb(e,b,a,c){var
-f=za(b,c),g=bs([0,d,a],e[2]),h=b[3];return hI(function(b,c){return fM(h,a,b,c)},g,f)}function
-mw(b,a){var
-c=h(a),d=M(h(b),c),e=g(a);return[0,q(g(b),e),d]}function
-zc(b,d,c,a){var
-e=l(b,l(d,g(a)));return mw(a,[0,l(b,l(c,h(a))),e])}function
-zd(b,f,e,d,c){var
-a=zb(b,f,e,c);if(dz(b)){var
-i=cj(c,f[4]);if(D(function(a){var
-c=b[2];return X(g(a),c)},i)&&D(function(a){var
-b=h(a);return n(g(a),b)},a)){var
-j=ag(m(g,a)),k=ag(m(h,a)),l=Y(d,a);return m(function(a){var
-b=g(a),c=zc(e,j,k,h(a));return W(function(a){return mw(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-ze(g){function
+fO(c,b,e,d){var
+f=G(function(d){return w(a(b,d),c)},d);return[0,G(function(d){return F(a(b,d),c)},e),f]}function
+zq(b,a){var
+c=cl(a,b[4]);return m(function(a){var
+b=g(g(a)),c=f(g(a));return[1,f(a),c,b]},c)}function
+zr(e,b,a,c){var
+f=zq(b,c),g=bv([0,d,a],e[2]),h=b[3];return hN(function(b,c){return fO(h,a,b,c)},g,f)}function
+mH(b,a){var
+c=g(a),d=I(g(b),c),e=f(a);return[0,p(f(b),e),d]}function
+zs(b,d,c,a){var
+e=l(b,l(d,f(a)));return mH(a,[0,l(b,l(c,g(a))),e])}function
+zt(b,h,e,d,c){var
+a=zr(b,h,e,c);if(dB(b)){var
+i=cl(c,h[4]);if(D(function(a){var
+c=b[2];return X(f(a),c)},i)&&D(function(a){var
+b=g(a);return n(f(a),b)},a)){var
+j=ag(m(f,a)),k=ag(m(g,a)),l=Y(d,a);return m(function(a){var
+b=f(a),c=zs(e,j,k,g(a));return G(function(a){return mH(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+zu(g){function
 e(c,b){if(c){if(b){var
 h=a(g,b[1]),f=l(c[1],h),i=e(c[2],b[2]);return k(a(f,f),i)}return d}return d}return e}function
-mx(e,d,a,b){var
+mI(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2],g=a[1];return k(o(ze(d),g,b),f)}return ad(a[1],b)}function
-fN(e,c){var
-b=S(e),d=e[4];if(typeof
+f=a[2],g=a[1];return k(o(zu(d),g,b),f)}return ad(a[1],b)}function
+fP(e,c){var
+b=T(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-zf(e,h,c,b,g,f){var
-i=a(a(b,aL(e)),f),j=n(d,b)?c[4]:c[3];return n(a(g,a(fN(e,h),j)),i)}function
-zg(e,h,c,b,g,f){var
-i=n(d,b)?c[3]:c[4],j=a(g,a(fN(e,h),i));return n(a(a(b,aL(e)),f),j)}function
-zh(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=mx(b,a,m,g[1]),j=n[3],k=f?zf(b,a,h,i,f[1],j):1;if(k){if(e)return zg(b,a,h,i,e[1],j);var
+zv(e,h,c,b,g,f){var
+i=a(a(b,aL(e)),f),j=n(d,b)?c[4]:c[3];return n(a(g,a(fP(e,h),j)),i)}function
+zw(e,h,c,b,g,f){var
+i=n(d,b)?c[3]:c[4],j=a(g,a(fP(e,h),i));return n(a(a(b,aL(e)),f),j)}function
+zx(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=mI(b,a,m,g[1]),j=n[3],k=f?zv(b,a,h,i,f[1],j):1;if(k){if(e)return zw(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
-fO(b,c){var
-d=S(b);return function(b,e){var
+fQ(b,c){var
+d=T(b);return function(b,e){var
 f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return n(a(ad(e,e),i),h)}}function
-my(f,d,c,b,e){var
-g=a(d,d),h=l(b,c),o=a(l(b,c),h),p=a(a(G(f[1]),o),g);return n(ag(m(function(f){var
+mJ(f,d,c,b,e){var
+g=a(d,d),h=l(b,c),o=a(l(b,c),h),p=a(a(H(f[1]),o),g);return n(ag(m(function(f){var
 g=a(d,k(c,b)),e=l(a(i(2,j),f),g);return a(e,e)},e)),p)}function
-zi(c){var
-d=S(c);return function(b,f,e){var
-g=a(b[2],b[2]),h=l(e,f),k=a(l(e,f),h),m=a(a(G(c[1]),k),g),o=a(d,d),p=a(b[1],b[1]);return n(a(a(i(2,i(2,j)),p),o),m)}}function
-zj(a,c,b){var
-s=a[1],i=u(b[1])===s?1:0;if(i){var
+zy(c){var
+d=T(c);return function(b,f,e){var
+g=a(b[2],b[2]),h=l(e,f),k=a(l(e,f),h),m=a(a(H(c[1]),k),g),o=a(d,d),p=a(b[1],b[1]);return n(a(a(i(2,i(2,j)),p),o),m)}}function
+zz(a,c,b){var
+s=a[1],i=v(b[1])===s?1:0;if(i){var
 e=a[4];if(typeof
 e==="number")return 0===e?n(d,b[2]):0;else{if(2===e[0]){var
 k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(aN(zi(a),f,m,q)){var
-v=b[1];return o(fO(a,c),f,v)}return my(a,c,m,q,b[1])}var
-w=b[1];return o(fO(a,c),f,w)}var
-x=b[1];return o(fO(a,c),f,x)}var
+q=p[1];if(aO(zy(a),f,m,q)){var
+u=b[1];return o(fQ(a,c),f,u)}return mJ(a,c,m,q,b[1])}var
+w=b[1];return o(fQ(a,c),f,w)}var
+x=b[1];return o(fQ(a,c),f,x)}var
 g=a[10];if(g){var
-h=a[11];if(h)return my(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return mJ(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
-t=b[1];return o(fO(a,c),[0,j,j],t)}}return i}function
-h3(e,c,b,a){var
-f=cj(a,c[4]);return m(function(a){var
-c=h(a),f=P(g(a),b,[0,d,d,j,j]);return[0,[0,dv(e,g(a)),f],c]},f)}function
-h4(c,f,b,e,a){var
-d=zj(c,b,a);return d?D(function(d){return zh(c,f,b,a,d)},e):d}function
-h5(b,g,f,c,i,h){var
-e=mx(b,f,h,i),j=n(d,e)?c[3]:c[4],k=a(fN(b,f),j),l=aL(b),m=F(a(a(g,e),l),k),o=n(d,e)?c[4]:c[3],p=a(fN(b,f),o),q=aL(b);return[0,v(a(a(g,e),q),p),m]}function
-zk(b,a,e){var
-f=g(a);if(n(g(b),f)){var
-i=h(b);if(n(h(a),i))return[0,a]}var
-j=h(a),c=q(g(b),j),k=g(e),d=n(c,M(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-zl(b,e,a){var
-f=g(a);if(n(g(b),f)){var
-i=h(b);if(n(h(a),i))return[0,a]}var
-j=g(a),c=M(h(b),j),k=h(e),d=n(q(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-zm(f,e,d,c,a){return m(function(a){var
-b=h4(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-zn(l,k,j,i,h){var
-m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=P(s,i,0);if(b){var
-c=P(r,i,0);if(c)if(a){var
-t=a[1],d=h5(l,k,j,n,o,b[1]),u=s===r?d:h5(l,k,j,n,o,c[1]),e=zk(t,d,u);if(e)var
-f=zl(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+t=b[1];return o(fQ(a,c),[0,j,j],t)}}return i}function
+h8(e,c,b,a){var
+h=cl(a,c[4]);return m(function(a){var
+c=g(a),h=Q(f(a),b,[0,d,d,j,j]);return[0,[0,dx(e,f(a)),h],c]},h)}function
+h9(c,f,b,e,a){var
+d=zz(c,b,a);return d?D(function(d){return zx(c,f,b,a,d)},e):d}function
+h_(b,g,f,c,i,h){var
+e=mI(b,f,h,i),j=n(d,e)?c[3]:c[4],k=a(fP(b,f),j),l=aL(b),m=F(a(a(g,e),l),k),o=n(d,e)?c[4]:c[3],p=a(fP(b,f),o),q=aL(b);return[0,w(a(a(g,e),q),p),m]}function
+zA(b,a,e){var
+h=f(a);if(n(f(b),h)){var
+i=g(b);if(n(g(a),i))return[0,a]}var
+j=g(a),c=p(f(b),j),k=f(e),d=n(c,I(g(b),k)),l=d?[0,[0,c,c]]:d;return l}function
+zB(b,e,a){var
+h=f(a);if(n(f(b),h)){var
+i=g(b);if(n(g(a),i))return[0,a]}var
+j=f(a),c=I(g(b),j),k=g(e),d=n(p(f(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
+zC(f,e,d,c,a){return m(function(a){var
+b=h9(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+zD(l,k,j,i,h){var
+m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=Q(s,i,0);if(b){var
+c=Q(r,i,0);if(c)if(a){var
+t=a[1],d=h_(l,k,j,n,o,b[1]),u=s===r?d:h_(l,k,j,n,o,c[1]),e=zA(t,d,u);if(e)var
+f=zB(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4581,41 +4710,41 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-zo(a,c,h,f,e,d,b){var
-i=h3(a,c,e,d),j=a[2];if(u(b[3])===j){var
-k=cj(d,c[4]);if(D(function(b){var
-c=a[2];return X(g(b),c)},k)){var
-l=zm(a,c,b[1],i,b[2]),n=Y(a[9],e),o=Y(Y(f,b[3]),n),p=b[1];return m(function(b){return zn(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
-zp(b,e,d,c){var
-i=z(c,d)?h(e):g(e),f=lO(b,i),j=a(f,c);return F(k(a(l(b,f),d),j),b)}function
-zq(a,c,b,g,f){var
+zE(a,c,h,g,e,d,b){var
+i=h8(a,c,e,d),j=a[2];if(v(b[3])===j){var
+k=cl(d,c[4]);if(D(function(b){var
+c=a[2];return X(f(b),c)},k)){var
+l=zC(a,c,b[1],i,b[2]),n=Y(a[9],e),o=Y(Y(g,b[3]),n),p=b[1];return m(function(b){return zD(a,h,p,l,b)},o)}}return m(function(a){return 0},g)}function
+zF(b,e,d,c){var
+i=y(c,d)?g(e):f(e),h=lZ(b,i),j=a(h,c);return F(k(a(l(b,h),d),j),b)}function
+zG(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
-j=a[2],h=u(b)===j?1:0;return h?lR(a,c,b,g,f):h}var
-k=a[2],i=u(b)===k?1:0;return i?fF(a,c,b,g,f):i}var
+j=a[2],h=v(b)===j?1:0;return h?l2(a,c,b,g,f):h}var
+k=a[2],i=v(b)===k?1:0;return i?fH(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return lP(a,c,g,f,b)}var
-n=e[2],o=e[1];return hM(b,function(a,b,d){return zp(c,a,b,d)},o,n,m,l,d)}function
-zr(b,e,i,h,g,f,d,c){var
-j=b1(b,c),m=a(e,l(b1(b,d),j)),n=cY(b),o=F(s(a(a(f,e),n)),h);return k(k(hR(b,1,g,i,d,c),o),m)}function
-zs(j,i,h,b,a,e){var
+m(b){return l0(a,c,g,f,b)}var
+n=e[2],o=e[1];return hR(b,function(a,b,d){return zF(c,a,b,d)},o,n,m,l,d)}function
+zH(b,e,i,h,g,f,d,c){var
+j=b2(b,c),m=a(e,l(b2(b,d),j)),n=c0(b),o=F(r(a(a(f,e),n)),h);return k(k(hW(b,1,g,i,d,c),o),m)}function
+zI(j,i,h,b,a,e){var
 c=b[4];return D(function(c){if(3===c[0]){if(a){var
-f=be(g_(c[1],e));if(!f)return n(zr(j,i,h,b[3],a[1],c[2],b[1],e),d);var
+f=a7(ha(c[1],e));if(!f)return n(zH(j,i,h,b[3],a[1],c[2],b[1],e),d);var
 g=f}else
 var
 g=a;return g}return 1},c)}function
-zt(g,c,f,e,b){var
+zJ(g,c,f,e,b){var
 j=aL(g),h=a(aL(g),j);if(n(d,b))var
 k=a(f[3],e[3]),i=F(a(a(c,b),h),k);else
 var
-l=a(f[4],e[4]),i=F(a(a(c,b),h),l);return M(c,i)}function
-zu(e,d,m,c,b){var
-f=ad(g(b),m);if(bK(e)){var
-n=c[1],o=a(i(2,j),f);return a(d,k(l(h(b)[1],o),n))}return zt(e,d,h(b),c,f)}function
-h6(a,e,c,b){var
-f=dv(a,b),g=P(b,c,[0,d,d,j,j]),h=Y(a[9],c);return m(function(b){return zu(a,e,f,g,b)},h)}function
-h7(f,e,o,c,b){if(bK(f)){var
-u=S(f),g=a(S(f),u),h=l(a(k(c,b),g),o),p=n(d,c),q=p?n(d,b):p;if(q){var
+l=a(f[4],e[4]),i=F(a(a(c,b),h),l);return I(c,i)}function
+zK(e,d,m,c,b){var
+h=ad(f(b),m);if(bL(e)){var
+n=c[1],o=a(i(2,j),h);return a(d,k(l(g(b)[1],o),n))}return zJ(e,d,g(b),c,h)}function
+h$(a,e,c,b){var
+f=dx(a,b),g=Q(b,c,[0,d,d,j,j]),h=Y(a[9],c);return m(function(b){return zK(a,e,f,g,b)},h)}function
+ia(f,e,o,c,b){if(bL(f)){var
+u=T(f),g=a(T(f),u),h=l(a(k(c,b),g),o),p=n(d,c),q=p?n(d,b):p;if(q){var
 r=n(h,d);if(!r){var
 v=a(b,g),w=a(c,g),x=a(a(i(2,i(2,j)),w),v);return n(a(h,h),x)}var
 s=r}else
@@ -4623,85 +4752,85 @@ var
 s=q;return s}var
 y=a(c,b),m=l(a(o,e),y),t=n(m,d);if(t)return t;var
 z=a(b,b),A=l(a(e,e),z),B=a(c,c),C=a(l(a(e,e),B),A);return n(a(m,m),C)}function
-h8(a,b){var
-c=M(h(a),b);return q(g(a),c)}function
-mz(n,m,l,k,j,i,h){var
+ib(a,b){var
+c=I(g(a),b);return p(f(a),c)}function
+mK(n,m,l,k,j,i,h){var
 c=j,b=i,a=h;for(;;){if(b){if(a){var
 e=a[1],f=c===l?1:0;if(f)var
 d=f;else
 var
-o=h8(k,e),d=h7(n,m,b[1],e,o);if(d){var
+o=ib(k,e),d=ia(n,m,b[1],e,o);if(d){var
 c=c+1|0,b=b[2],a=a[2];continue}var
 g=d}else
 var
 g=a;return g}return a?0:1}}function
-mA(m,l,k,e,j,i,h){var
+mL(m,l,k,e,j,i,h){var
 c=j,b=i,a=h;for(;;){if(b){if(a){var
 f=c===k?1:0;if(f)var
 d=f;else
 var
-n=h8(a[1],e),d=h7(m,l,b[1],e,n);if(d){var
+n=ib(a[1],e),d=ia(m,l,b[1],e,n);if(d){var
 c=c+1|0,b=b[2],a=a[2];continue}var
 g=d}else
 var
 g=a;return g}return a?0:1}}function
-fP(a,b){if(a){var
-c=a[1],d=n(g(c),b);if(d)return n(b,h(c));var
+fR(a,b){if(a){var
+c=a[1],d=n(f(c),b);if(d)return n(b,g(c));var
 e=d}else
 var
 e=a;return e}function
-mB(l,k,j,i,b){var
-c=fM(k,l,j,i),d=g(c);if(d)var
-m=g(b),a=n(d[1],m);else
+mM(l,k,j,i,b){var
+c=fO(k,l,j,i),d=f(c);if(d)var
+m=f(b),a=n(d[1],m);else
 var
 a=1;if(a){var
-e=h(c);if(e){var
-o=e[1];return n(h(b),o)}var
-f=1}else
+e=g(c);if(e){var
+o=e[1];return n(g(b),o)}var
+h=1}else
 var
-f=a;return f}function
-mC(e,d,a,c,b){return D(function(a){switch(a[0]){case
+h=a;return h}function
+mN(e,d,a,c,b){return D(function(a){switch(a[0]){case
 1:var
-f=be(a[1]===c?1:0);return f?f:mB(e,d,a[2],a[3],b);case
+f=a7(a[1]===c?1:0);return f?f:mM(e,d,a[2],a[3],b);case
 2:var
-h=a[1],i=function(b,a){return b===a?1:0},g=a6(function(a){return i(c,a)},h);return g?g:mB(e,d,a[2],a[3],b);default:return 1}},a)}function
-zv(d,q,b,p,o,m,l,k,c,j,a){var
-y=h(a),r=n(g(a),y),s=r?fP(j,g(a)):r,t=s?fP(j,h(a)):s;if(t)var
-z=2<=bL(d,c)?0:1,e=z;else
+h=a[1],i=function(b,a){return b===a?1:0},g=aZ(function(a){return i(c,a)},h);return g?g:mM(e,d,a[2],a[3],b);default:return 1}},a)}function
+zL(d,q,b,p,o,m,l,k,c,j,a){var
+y=g(a),r=n(f(a),y),s=r?fR(j,f(a)):r,t=s?fR(j,g(a)):s;if(t)var
+z=2<=bM(d,c)?0:1,e=z;else
 var
 e=t;if(e){var
-f=bv(d,q,b,p,o,c,g(a));if(f){var
-i=bv(d,q,b,p,o,c,h(a));if(i){var
-u=mC(b,m,l,k,f[1]);if(u)return mC(b,m,l,k,i[1]);var
+h=bx(d,q,b,p,o,c,f(a));if(h){var
+i=bx(d,q,b,p,o,c,g(a));if(i){var
+u=mN(b,m,l,k,h[1]);if(u)return mN(b,m,l,k,i[1]);var
 v=u}else
 var
 v=i;var
 w=v}else
 var
-w=f;var
+w=h;var
 x=w}else
 var
 x=e;return x}function
-zw(s,r,q,p,o,n,m,l,k,j,i,h){var
-d=k,c=j,b=i,a=h;for(;;){if(c){if(b)if(a){var
-t=be(f(l,d)),g=t||zv(s,r,q,p,o,n,m,d,c[1],b[1],a[1]);if(g){var
+zM(s,r,q,p,o,n,m,l,k,j,i,g){var
+d=k,c=j,b=i,a=g;for(;;){if(c){if(b)if(a){var
+t=a7(h(l,d)),f=t||zL(s,r,q,p,o,n,m,d,c[1],b[1],a[1]);if(f){var
 d=d+1|0,c=c[2],b=b[2],a=a[2];continue}var
-e=g}else
+e=f}else
 var
 e=a;else
 var
 e=b;return e}return 1}}function
-h9(a){return bJ(function(a){return 1===a[0]?[0,a[1],0]:0},a)}function
-es(a,c){return bJ(function(a){if(2===a[0]){var
-b=f(c,[0,a[2],a[3]]),d=b?a[1]:b;return d}return 0},a)}function
-mD(m,l,k,j,i,f,e,d,c,a){if(f){if(e)if(d)if(c)if(a){var
-r=a[1],s=c[1],t=d[1],u=e[1],v=f[1],w=fP(u,t),x=w?fP(u,s):w;if(x){var
-n=bv(m,l,k,j,i,v,t);if(n){var
-o=bv(m,l,k,j,i,v,s);if(o){var
-p=mD(m,l,k,j,i,f[2],e[2],d[2],c[2],a[2]);if(p)var
-C=p[1],D=g(o[1]),E=M(h(r),D),F=h(n[1]),y=[0,[0,[0,q(g(r),F),E],C]];else
+ic(a){return bK(function(a){return 1===a[0]?[0,a[1],0]:0},a)}function
+eu(a,c){return bK(function(a){if(2===a[0]){var
+b=h(c,[0,a[2],a[3]]),d=b?a[1]:b;return d}return 0},a)}function
+mO(m,l,k,j,i,h,e,d,c,a){if(h){if(e)if(d)if(c)if(a){var
+r=a[1],s=c[1],t=d[1],u=e[1],v=h[1],w=fR(u,t),x=w?fR(u,s):w;if(x){var
+n=bx(m,l,k,j,i,v,t);if(n){var
+o=bx(m,l,k,j,i,v,s);if(o){var
+q=mO(m,l,k,j,i,h[2],e[2],d[2],c[2],a[2]);if(q)var
+C=q[1],D=f(o[1]),E=I(g(r),D),F=g(n[1]),y=[0,[0,[0,p(f(r),F),E],C]];else
 var
-y=p;var
+y=q;var
 z=y}else
 var
 z=o;var
@@ -4719,72 +4848,72 @@ b=c;else
 var
 b=d;else
 var
-b=e;return b}return a?0:zx}function
-zy(g,f,e,b,d){var
+b=e;return b}return a?0:zN}function
+zO(g,f,e,b,d){var
 a=d;for(;;){if(a){var
 c=a[1];if(c[1]===b)return c[2];var
-a=a[2];continue}return h6(g,f,e,b)}}function
-zz(b,e,d,a){var
-c=er(b);if(c){var
-f=es(a,h),i=aU(es(a,g),f),j=aU(h9(a),i);return m(function(a){return[0,a,h6(b,e,d,a)]},j)}return c}function
-zA(a,c,t,s,r,q,B,p,o,b,n){var
-e=o[4],i=h9(e),j=es(e,g),k=es(e,h);if(!be(er(a))){var
-A=0;if(0===u(i)&&0===u(j)&&0===u(k))A=1;if(!A){var
-C=function(a){if(0===u(j)&&0===u(k)){var
-b=function(b,a){return b===a?1:0};return a6(function(c){return b(a,c)},i)}return 1},v=function(a){return P(a,b[3],[0,d,d])},f=function(b){return zy(a,c,q,b,B)},E=a[2],w=u(a[9])===E?1:0;if(w)var
-F=a[2],l=u(q)===F?1:0;else
+a=a[2];continue}return h$(g,f,e,b)}}function
+zP(b,e,d,a){var
+c=et(b);if(c){var
+h=eu(a,g),i=aV(eu(a,f),h),j=aV(ic(a),i);return m(function(a){return[0,a,h$(b,e,d,a)]},j)}return c}function
+zQ(a,c,t,s,r,q,B,p,o,b,n){var
+e=o[4],i=ic(e),j=eu(e,f),k=eu(e,g);if(!a7(et(a))){var
+A=0;if(0===v(i)&&0===v(j)&&0===v(k))A=1;if(!A){var
+C=function(a){if(0===v(j)&&0===v(k)){var
+b=function(b,a){return b===a?1:0};return aZ(function(c){return b(a,c)},i)}return 1},u=function(a){return Q(a,b[3],[0,d,d])},h=function(b){return zO(a,c,q,b,B)},E=a[2],w=v(a[9])===E?1:0;if(w)var
+F=a[2],l=v(q)===F?1:0;else
 var
 l=w;if(l)var
-G=b[3],H=bu(a),m=zw(a,c,t,s,r,o[3],e,C,0,H,p,G);else
+G=b[3],H=bw(a),m=zM(a,c,t,s,r,o[3],e,C,0,H,p,G);else
 var
 m=l;var
 x=m?D(function(d){var
-g=b[1],h=f(d),e=mz(a,c,d,v(d),0,h,g);if(e){var
-i=b[2],j=f(d);return mz(a,c,d,v(d),0,j,i)}return e},i):m,y=x?D(function(e){var
-g=b[3],h=f(e);return mA(a,c,e,P(e,b[1],d),0,h,g)},j):x,z=y?D(function(e){var
-g=b[3],h=f(e);return mA(a,c,e,P(e,b[2],d),0,h,g)},k):y;if(z){var
-I=b[2],J=b[1];return mD(a,c,t,s,r,bu(a),p,J,I,n)}return z}}return[0,n]}function
-mE(b,a){return v(a,b[3])}function
-h_(e,d,c,b){if(b){var
-f=b[1];return a(mE(e,d),f)}return c}function
-mF(c,b,e){var
-a=c[4];return q(d,l(b,ag(m(function(a){return 0===a[0]?a[1]===e?q(d,h_(c,b,d,a[3])):d:d},a))))}function
-zB(c,b,e){var
-a=c[4];return an(q,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=mF(c,b,a[1]),g=k(q(d,h_(c,b,d,a[3])),f);return M(h_(c,b,b,a[4]),g)}return d}return d},a))}function
-zC(c,b,a){var
-d=aj(0,c[2]);return m(function(c){return zB(b,a,c)},d)}function
-mG(d){var
+f=b[1],g=h(d),e=mK(a,c,d,u(d),0,g,f);if(e){var
+i=b[2],j=h(d);return mK(a,c,d,u(d),0,j,i)}return e},i):m,y=x?D(function(e){var
+f=b[3],g=h(e);return mL(a,c,e,Q(e,b[1],d),0,g,f)},j):x,z=y?D(function(e){var
+f=b[3],g=h(e);return mL(a,c,e,Q(e,b[2],d),0,g,f)},k):y;if(z){var
+I=b[2],J=b[1];return mO(a,c,t,s,r,bw(a),p,J,I,n)}return z}}return[0,n]}function
+mP(b,a){return w(a,b[3])}function
+id(e,d,c,b){if(b){var
+f=b[1];return a(mP(e,d),f)}return c}function
+mQ(c,b,e){var
+a=c[4];return p(d,l(b,ag(m(function(a){return 0===a[0]?a[1]===e?p(d,id(c,b,d,a[3])):d:d},a))))}function
+zR(c,b,e){var
+a=c[4];return an(p,d,m(function(a){if(0===a[0]){if(a[2]===e){var
+f=mQ(c,b,a[1]),g=k(p(d,id(c,b,d,a[3])),f);return I(id(c,b,b,a[4]),g)}return d}return d},a))}function
+zS(c,b,a){var
+d=aj(0,c[2]);return m(function(c){return zR(b,a,c)},d)}function
+mR(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return bn(b,a)},c=be(a6(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return bp(b,a)},c=a7(aZ(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-zD(e,m,k,j,i,c){var
-b=c[2],f=c[1],n=P(b,j,d),g=l(P(b,i,d),n),o=P(b,k,d),h=l(mF(e,m,f),o);if(z(d,g)&&z(d,h)){var
-p=e[4];if(be(a6(function(a){return yV(f,b,a)},p)))return a(g,h)}return d}function
-zE(b,f,e,q,p,o,k,c){var
-x=mE(f,e),r=C(e,a(f[3],x));if(r)var
-y=b[2],i=u(q)===y?1:0;else
+zT(e,m,k,j,i,c){var
+b=c[2],f=c[1],n=Q(b,j,d),g=l(Q(b,i,d),n),o=Q(b,k,d),h=l(mQ(e,m,f),o);if(y(d,g)&&y(d,h)){var
+p=e[4];if(a7(aZ(function(a){return y$(f,b,a)},p)))return a(g,h)}return d}function
+zU(b,h,e,q,p,o,k,c){var
+x=mP(h,e),r=C(e,a(h[3],x));if(r)var
+y=b[2],i=v(q)===y?1:0;else
 var
 i=r;var
 s=i?D(function(a){var
-d=f[2],c=X(g(a),d);if(c){var
-e=b[2];return X(h(a),e)}return c},c):i,t=s?mG(m(g,c)):s,v=t?mG(m(h,c)):t;if(v){var
-j=fF(b,e,Y(m(g,q),k),p,o);if(j){var
-z=aw(b,o),A=aw(b,p),B=ag(m(function(a){return zD(f,e,k,A,z,a)},c));return n(l(j[1],B),d)}var
+d=h[2],c=X(f(a),d);if(c){var
+e=b[2];return X(g(a),e)}return c},c):i,t=s?mR(m(f,c)):s,u=t?mR(m(g,c)):t;if(u){var
+j=fH(b,e,Y(m(f,q),k),p,o);if(j){var
+z=aw(b,o),A=aw(b,p),B=ag(m(function(a){return zT(h,e,k,A,z,a)},c));return n(l(j[1],B),d)}var
 w=j}else
 var
-w=v;return w}function
-zF(a){var
-b=[0,h(a)];return[0,[0,g(a)],b]}function
-zG(a,c,j,i,f,b,e,d){var
-k=Y(a[9],b),l=Y(bu(a),k);return a7(m(function(b){var
-k=g(h(b)),l=zF(h5(a,c,e,h(h(b)),k,d));return ek(a,c,j,i,f,g(b),l)},l))}function
-zH(a,b,x,i,w,v,h,t,f){var
-j=f[2],k=f[1],y=cj(0,b[4]),l=D(function(b){var
-c=a[2];return X(g(b),c)},y),m=l?h4(a,b,k,h3(a,b,h,0),j):l;if(m){var
-c=zG(a,x,i,w,v,h,k,j);if(c){var
-o=c[1],z=a[2],p=u(o)===z?1:0;if(p){var
-e=fF(a,i,o,t,b[1]);if(e)return n(d,e[1]);var
+w=u;return w}function
+zV(a){var
+b=[0,g(a)];return[0,[0,f(a)],b]}function
+zW(a,c,j,i,h,b,e,d){var
+k=Y(a[9],b),l=Y(bw(a),k);return a_(m(function(b){var
+k=f(g(b)),l=zV(h_(a,c,e,g(g(b)),k,d));return em(a,c,j,i,h,f(b),l)},l))}function
+zX(a,b,x,i,w,u,h,t,g){var
+j=g[2],k=g[1],y=cl(0,b[4]),l=D(function(b){var
+c=a[2];return X(f(b),c)},y),m=l?h9(a,b,k,h8(a,b,h,0),j):l;if(m){var
+c=zW(a,x,i,w,u,h,k,j);if(c){var
+o=c[1],z=a[2],p=v(o)===z?1:0;if(p){var
+e=fH(a,i,o,t,b[1]);if(e)return n(d,e[1]);var
 q=e}else
 var
 q=p;var
@@ -4794,1008 +4923,1020 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-zI(a){return mr(a[1],a[2][1],a[2][3])}function
-zJ(a){return a?y$(a[1]):a}function
-mH(a){return m(zJ,a)}function
-mI(b){var
-d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fD(c,a)){var
-h=b[4];if(h){var
-k=f(i,a);return zo(d,c,e,g,h[1],a,k)}return mH(zd(d,c,e,g,a))}return j}}function
-zK(a){var
+zY(a){return mC(a[1],a[2][1],a[2][3])}function
+zZ(a){return a?zp(a[1]):a}function
+mS(a){return m(zZ,a)}function
+mT(b){var
+d=b[1],e=b[2][1];return function(f,j,c,a,i){if(fF(c,a)){var
+g=b[4];if(g){var
+k=h(i,a);return zE(d,c,e,f,g[1],a,k)}return mS(zt(d,c,e,f,a))}return j}}function
+z0(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a7(g);return b?y_(c,d,e,f,a[3],h,i,b[1]):b}}function
-mJ(b){var
+b=a_(g);return b?zo(c,d,e,f,a[3],h,i,b[1]):b}}function
+mU(b){var
 a=b[1];return function(c){var
 d=D(function(b){var
-c=a[2];return u(b)===c?1:0},c);if(d){var
-e=hi(a[2],c),f=bu(a),g=lN(a[6]);return a7(hJ(zK(b),g,f,e))}return d}}function
-zL(a,k,f){var
+c=a[2];return v(b)===c?1:0},c);if(d){var
+e=hk(a[2],c),f=bw(a),g=lY(a[6]);return a_(hO(z0(b),g,f,e))}return d}}function
+z1(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,n,m,b){switch(k){case
 0:return 1;case
 1:var
 j=C(c,h);if(j){var
-p=o(f[4],i,b);return zE(g,d,c,m,d[1],b,n,p)}return j;default:var
+p=o(f[4],i,b);return zU(g,d,c,m,d[1],b,n,p)}return j;default:var
 e=a[4];if(e){var
-q=o(f[5],i,b);return zH(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-zM(c,o,m){var
+q=o(f[5],i,b);return zX(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+z2(c,o,m){var
 e=c[1],i=c[2][2];return function(b,r,q,p,f,a){var
-j=X(a,e[3]),k=j?be(a===b[1]?1:0):j;if(k)var
-g=zq(e,i,f,b[1],a),s=g?n(g[1],d):g,h=s;else
+j=X(a,e[3]),k=j?a7(a===b[1]?1:0):j;if(k)var
+g=zG(e,i,f,b[1],a),s=g?n(g[1],d):g,h=s;else
 var
 h=k;var
-l=h?zs(e,i,f,b,q,a):h;return l?b5(zL(c,o,m),b,r,p,f,a):l}}function
-zN(a,e){var
-b=a[1],g=a[2][1],h=a[2][2],i=a[2][3];return function(m,l,k,j,c){var
+l=h?zI(e,i,f,b,q,a):h;return l?b7(z1(c,o,m),b,r,p,f,a):l}}function
+z3(a,e){var
+b=a[1],f=a[2][1],g=a[2][2],i=a[2][3];return function(m,l,k,j,c){var
 d=a[4];if(d){var
-n=f(e[6],l);return zA(b,g,h,i,a[3],d[1],j,k,m,n,c)}return er(b)?0:[0,c]}}function
-zO(b,f,c){var
+n=h(e[6],l);return zQ(b,f,g,i,a[3],d[1],j,k,m,n,c)}return et(b)?0:[0,c]}}function
+z4(b,h,c){var
 i=b[1],q=b[2][1],r=b[2][2];return function(a,j,u,t,s){var
-d=W(function(b){var
-c=a[4],d=a[3];return hI(function(a,b){return fM(d,r,a,b)},b,c)},s);if(d){var
-v=d[1],e=b5(zN(b,c),a,j,u,t,v);if(e){var
-k=e[1],w=1===f?zC(i,a,q):0,l=a6(l5,a[4]),x=l?hP(i,a[1]):l,y=D(fL,a[4]),m=y||D(function(a){var
-b=h(a);return n(g(a),b)},k);if(m){var
-z=c[1];return a6(b5(zM(b,f,c),a,j,x,w,k),z)}var
+d=G(function(b){var
+c=a[4],d=a[3];return hN(function(a,b){return fO(d,r,a,b)},b,c)},s);if(d){var
+v=d[1],e=b7(z3(b,c),a,j,u,t,v);if(e){var
+k=e[1],w=1===h?zS(i,a,q):0,l=aZ(me,a[4]),x=l?hU(i,a[1]):l,y=D(fN,a[4]),m=y||D(function(a){var
+b=g(a);return n(f(a),b)},k);if(m){var
+z=c[1];return aZ(b7(z2(b,h,c),a,j,x,w,k),z)}var
 o=m}else
 var
 o=e;var
 p=o}else
 var
 p=d;return p}}function
-zP(c,a){if(a){var
+z5(c,a){if(a){var
 b=a[1];return 0===b[0]?b[1]===c?1:0:0}return a}function
-zQ(a,q,e){var
+z6(a,q,e){var
 i=a[1],p=a[2][1];return function(b){var
-c=zI(a),j=mH(c),k=aj(0,b[2]),l=m(function(d){var
-f=e[2];return b5(mI(a),c,j,b,d,f)},k),r=D(fL,b[4])?0:f(mJ(a),l),n=X(0,b[2]),o=n?y1(i):n,d=a[4],s=d?zz(i,p,d[1],b[4]):d;return function(d){var
-n=dB(d,b),i=bZ(b[4],d);if(o){if(i&&0===i[1][0])var
-t=Y(k,l),u=m(function(b){if(zP(g(b),i)){var
-k=f(e[3],d),l=g(b);return b5(mI(a),c,j,n,l,k)}return h(b)},t),p=f(mJ(a),u);else
+c=zY(a),j=mS(c),k=aj(0,b[2]),l=m(function(d){var
+f=e[2];return b7(mT(a),c,j,b,d,f)},k),r=D(fN,b[4])?0:h(mU(a),l),n=X(0,b[2]),o=n?zf(i):n,d=a[4],s=d?zP(i,p,d[1],b[4]):d;return function(d){var
+n=dD(d,b),i=bZ(b[4],d);if(o){if(i&&0===i[1][0])var
+t=Y(k,l),u=m(function(b){if(z5(f(b),i)){var
+k=h(e[3],d),l=f(b);return b7(mT(a),c,j,n,l,k)}return g(b)},t),p=h(mU(a),u);else
 var
-p=r;return b5(zO(a,q,e),n,d,c,s,p)}return o}}}function
-mK(e,d,c,b,a){var
-f=av(a,cU(d,1));return bj(bH(cU(cU(bj(e,av(2,b)),f),1),c),1)}function
-mL(a,e,d,c,b){var
-f=G(h(a[3])),i=av(b,h(a[4])),j=l(G(bj(av(d,h(a[2])),i)),f),k=G(g(a[3])),m=av(c,g(a[4]));return[0,l(G(bj(av(e,g(a[2])),m)),k),j]}function
-mM(i,f,a){var
-c=n(d,g(a));if(c)var
-j=G(i),b=z(g(a),j);else
+p=r;return b7(z4(a,q,e),n,d,c,s,p)}return o}}}function
+mV(e,d,c,b,a){var
+f=av(a,cW(d,1));return bl(bI(cW(cW(bl(e,av(2,b)),f),1),c),1)}function
+mW(a,e,d,c,b){var
+h=H(g(a[3])),i=av(b,g(a[4])),j=l(H(bl(av(d,g(a[2])),i)),h),k=H(f(a[3])),m=av(c,f(a[4]));return[0,l(H(bl(av(e,f(a[2])),m)),k),j]}function
+mX(i,h,a){var
+c=n(d,f(a));if(c)var
+j=H(i),b=y(f(a),j);else
 var
 b=c;var
-e=b?n(d,h(a)):b;if(e){var
-k=G(f);return z(h(a),k)}return e}function
-mN(b,a){return b===1?0:a}function
-dC(b,a){function
+e=b?n(d,g(a)):b;if(e){var
+k=H(h);return y(g(a),k)}return e}function
+mY(b,a){return b===1?0:a}function
+dE(b,a){function
 f(b){return a}function
-g(b){return i(2,dC(b,a))}function
-h(b){return x(i(2,dC(b,a)))}if(n(b,j))return f(0);var
-c=cg(b,G(2)),e=c[1];return C(c[2],d)?g(e):h(e)}var
-h$=0;function
-fQ(b,a){if(a){var
-f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fQ(a,h)},l=function(a){return fQ(a,f)};if(n(b,j))return i(0);var
-c=cg(b,G(2)),e=c[1];return C(c[2],d)?k(e):l(e)}return a}function
-et(c,a,b){if(b){var
-e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},o=function(b){return[0,et(b,a,f),g,e]},p=function(b){return[0,f,g,et(b,a,e)]};if(n(c,j))return m(0);var
-h=cg(c,G(2)),i=h[1];return C(h[2],d)?o(i):p(i)}function
+g(b){return i(2,dE(b,a))}function
+h(b){return x(i(2,dE(b,a)))}if(n(b,j))return f(0);var
+c=ci(b,H(2)),e=c[1];return C(c[2],d)?g(e):h(e)}var
+ie=0;function
+fS(b,a){if(a){var
+f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fS(a,h)},l=function(a){return fS(a,f)};if(n(b,j))return i(0);var
+c=ci(b,H(2)),e=c[1];return C(c[2],d)?k(e):l(e)}return a}function
+ev(c,a,b){if(b){var
+e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},o=function(b){return[0,ev(b,a,f),g,e]},p=function(b){return[0,f,g,ev(b,a,e)]};if(n(c,j))return m(0);var
+h=ci(c,H(2)),i=h[1];return C(h[2],d)?o(i):p(i)}function
 q(b){return[0,0,[0,a],0]}function
-r(b){return[0,et(b,a,0),0,0]}function
-s(b){return[0,0,0,et(b,a,0)]}if(n(c,j))return q(0);var
-k=cg(c,G(2)),l=k[1];return C(k[2],d)?r(l):s(l)}function
-ia(d,l,k,h){var
+r(b){return[0,ev(b,a,0),0,0]}function
+s(b){return[0,0,0,ev(b,a,0)]}if(n(c,j))return q(0);var
+k=ci(c,H(2)),l=k[1];return C(k[2],d)?r(l):s(l)}function
+ig(d,l,k,h){var
 b=l,c=k,a=h;for(;;){if(b){var
 e=b[3],f=b[2],g=b[1];if(f){var
-m=dC(a,x(i(2,j))),n=ia(d,g,c,dC(a,i(2,j))),b=e,c=aN(d,a,f[1],n),a=m;continue}var
-o=dC(a,x(i(2,j))),b=e,c=ia(d,g,c,dC(a,i(2,j))),a=o;continue}return c}}var
-bM=[0,d,d],fR=[0,0,0,0,h$];function
-zR(c,b,a){return ia(c,b,a,j)}function
-mO(f,e,d){var
+m=dE(a,x(i(2,j))),n=ig(d,g,c,dE(a,i(2,j))),b=e,c=aO(d,a,f[1],n),a=m;continue}var
+o=dE(a,x(i(2,j))),b=e,c=ig(d,g,c,dE(a,i(2,j))),a=o;continue}return c}}var
+bN=[0,d,d],fT=[0,0,0,0,ie];function
+z7(c,b,a){return ig(c,b,a,j)}function
+mZ(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
-g=et(c,a[1],b),h=a[2],c=x(c),a=h,b=g;continue}return b}}function
-eu(b,d,c){var
-e=b[4],a=fQ(ku(bj(av(d,b[3]),c)),e),f=a?a[1]:a;return f}function
-mP(d,c,b,a){return P(c,eu(d,b,a),bM)}function
-b2(d,b,a,c){var
-e=aj(0,b);return[0,d,b,a,mO(j,bJ(function(b){var
-d=aj(0,a);return m(f(c,b),d)},e),h$)]}function
-mQ(a,d,c,b){return b2(a,d,c,function(d,c){var
-e=aj(0,a);return m(function(a){return aN(b,a,d,c)},e)})}function
-ev(b,a){function
+g=ev(c,a[1],b),h=a[2],c=x(c),a=h,b=g;continue}return b}}function
+ew(b,d,c){var
+e=b[4],a=fS(kB(bl(av(d,b[3]),c)),e),f=a?a[1]:a;return f}function
+m0(d,c,b,a){return Q(c,ew(d,b,a),bN)}function
+b3(d,b,a,c){var
+e=aj(0,b);return[0,d,b,a,mZ(j,bK(function(b){var
+d=aj(0,a);return m(h(c,b),d)},e),ie)]}function
+m1(a,d,c,b){return b3(a,d,c,function(d,c){var
+e=aj(0,a);return m(function(a){return aO(b,a,d,c)},e)})}function
+ex(b,a){function
 c(b){var
-c=ev(b,m(ch,a));return[0,m(function(a){return aX(bM,a)},a),c]}function
+c=ex(b,m(cj,a));return[0,m(function(a){return aY(bN,a)},a),c]}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-mR(b,a){function
+m2(b,a){function
 c(b){var
-c=mR(b,ch(a));return[0,aX(bM,a),c]}function
+c=m2(b,cj(a));return[0,aY(bN,a),c]}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-dD(a,c,b){var
-d=eu(a,c,b);return mR(a[1],d)}function
-ib(b,a){if(b){if(a){var
-c=ib(b[2],a[2]);return bC(fn(b[1],a[1]),c)}return bM}return bM}function
-mS(b,a){var
-c=F(h(b),a);return[0,v(g(b),a),c]}function
-mT(a){var
-b=g(a);return l(h(a),b)}function
-zS(a){return m(function(a){return M(d,a)},a)}function
-mU(d,a){var
-b=u(a),c=hf(a,d),e=m(zS,a),f=o(fj(c),b,e);return[0,b,c,o(fj(c),b,a),f]}function
-zT(d,c,a,b){return c===1?fk(a,b):he(d,c,a,fk(a,b))}function
-zU(h,g,f,e,d,b){var
-c=k(a(h,f),e),i=k(c,l(d,b));return mS([0,k(c,b),i],g)}function
-mV(h,g,f,c,b,a){if(c)if(b)if(a)var
-i=a[2],j=b[2],k=c[2],l=mV(h,g,ch(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,zU(h,g,aX(d,f),o,n,m),l];else
+dF(a,c,b){var
+d=ew(a,c,b);return m2(a[1],d)}function
+ih(b,a){if(b){if(a){var
+c=ih(b[2],a[2]);return bF(fp(b[1],a[1]),c)}return bN}return bN}function
+m3(b,a){var
+c=F(g(b),a);return[0,w(f(b),a),c]}function
+m4(a){var
+b=f(a);return l(g(a),b)}function
+z8(a){return m(function(a){return I(d,a)},a)}function
+m5(d,a){var
+b=v(a),c=hh(a,d),e=m(z8,a),f=o(fl(c),b,e);return[0,b,c,o(fl(c),b,a),f]}function
+z9(d,c,a,b){return c===1?fm(a,b):hg(d,c,a,fm(a,b))}function
+z_(h,g,f,e,d,b){var
+c=k(a(h,f),e),i=k(c,l(d,b));return m3([0,k(c,b),i],g)}function
+m6(h,g,f,c,b,a){if(c)if(b)if(a)var
+i=a[2],j=b[2],k=c[2],l=m6(h,g,cj(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,z_(h,g,aY(d,f),o,n,m),l];else
 var
 e=a;else
 var
 e=b;else
 var
 e=c;return e}function
-mW(h,f,e,a,c){var
+m7(h,g,e,a,c){var
 i=a[1],j=a[2];function
-b(a,b){return zT(j,i,a,b)}var
-d=m(mT,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return mV(h,f,e,b(a[3],n),l,k)}function
-zV(b,a){var
-c=ce(mT(a));return q(q(ce(g(a)),c),b)}function
-mX(a){var
-b=a[4];return zR(function(c,b,a){return bB(zV,b,a)},b,d)}function
-fS(a){return an(bC,bM,a)}function
-mY(a){if(a){var
-b=a[2],c=a[1];return b?kD(c,mY(b)):c}return bM}function
-mZ(b,a){var
-c=bk(h(a));return eu(b,bk(g(a)),c)}function
-m0(b,a,f,e){var
-c=aj(0,g(b[1]));return bJ(function(g){var
-c=aj(0,h(b[1]));return m(function(h){var
-c=mL(b,f,e,g,h),d=mM(a[2],a[3],c);return d?mZ(a,c):d},c)},c)}function
-zW(b,a,f,e){var
-c=aj(0,g(b[1]));return bJ(function(g){var
-c=aj(0,h(b[1]));return bJ(function(h){var
-c=mL(b,f,e,g,h),d=mM(a[2],a[3],c),i=d?[0,mZ(a,c),0]:d;return i},c)},c)}function
-ic(a,b){var
-c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return mK(b[2],f,e,d,c)}function
-id(a,b){var
-c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return mK(b[3],f,e,d,c)}function
-zX(a){var
-b=q(d,h(a));return[0,q(d,g(a)),b]}function
-zY(e,d,c,b){function
-a(a){return bt(e,a[1],a[2])}var
-f=kD(a(d),b);return vL(a(c),f)}function
-zZ(c,b){if(n(d,h(b)))var
-e=h(b);else
+b(a,b){return z9(j,i,a,b)}var
+d=m(m4,c),k=b(a[4],d),l=b(a[3],d),n=m(f,c);return m6(h,g,e,b(a[3],n),l,k)}function
+z$(b,a){var
+c=cg(m4(a));return p(p(cg(f(a)),c),b)}function
+m8(a){var
+b=a[4];return z7(function(c,b,a){return bE(z$,b,a)},b,d)}function
+fU(a){return an(bF,bN,a)}function
+m9(a){if(a){var
+b=a[2],c=a[1];return b?kK(c,m9(b)):c}return bN}function
+m_(b,a){var
+c=bm(g(a));return ew(b,bm(f(a)),c)}function
+m$(b,a,h,e){var
+c=aj(0,f(b[1]));return bK(function(f){var
+c=aj(0,g(b[1]));return m(function(g){var
+c=mW(b,h,e,f,g),d=mX(a[2],a[3],c);return d?m_(a,c):d},c)},c)}function
+Aa(b,a,h,e){var
+c=aj(0,f(b[1]));return bK(function(f){var
+c=aj(0,g(b[1]));return bK(function(g){var
+c=mW(b,h,e,f,g),d=mX(a[2],a[3],c),i=d?[0,m_(a,c),0]:d;return i},c)},c)}function
+ii(a,b){var
+c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return mV(b[2],g,e,d,c)}function
+ij(a,b){var
+c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return mV(b[3],f,e,d,c)}function
+Ab(a){var
+b=p(d,g(a));return[0,p(d,f(a)),b]}function
+Ac(e,d,c,b){function
+a(a){return a9(e,a[1],a[2])}var
+f=kK(a(d),b);return v0(a(c),f)}function
+Ad(c,b){if(n(d,g(b)))var
+e=g(b);else
 var
-k=c[2],l=c[1],e=F(a(h(b),l),k);if(n(d,g(b)))var
-f=g(b);else
+k=c[2],l=c[1],e=F(a(g(b),l),k);if(n(d,f(b)))var
+h=f(b);else
 var
-i=c[2],j=c[1],f=v(a(g(b),j),i);return[0,f,e]}function
-z0(a,e,c){var
-b=hz(a,e,a,vI(c));return b?fo(a,bC([0,a,a],b[1])):[0,d,a]}function
-z1(a,d,c){var
-b=hz(a,d,a,fn(i(2,j),c));if(b){var
-e=fo(a,bC([0,a,a],b[1]));return vJ([0,a,a],fn(i(2,j),e))}return[0,s(a),a]}function
-z2(a,b){return vW(a,fo(a,b))}function
-m1(e,d,b,a,c){if(a){var
-f=a[1],i=b0(b,c),j=m1(e,d,b,a[2],i),k=kw(ci(b,c)),l=h(f);return aU(mW(e,d,g(f),l,k),j)}return a}function
-z3(h,d,c,g,b,f,a){var
-i=bH(a[1],c),e=bH(u(b),c),j=mX(a),k=aj(0,c),l=m(function(a){var
-c=mU(j,ci(e,b0(av(a,e),b)));return[0,b0(av(a,e),f),c]},k);function
+i=c[2],j=c[1],h=w(a(f(b),j),i);return[0,h,e]}function
+Ae(a,e,c){var
+b=hC(a,e,a,vX(c));return b?fq(a,bF([0,a,a],b[1])):[0,d,a]}function
+Af(a,d,c){var
+b=hC(a,d,a,fp(i(2,j),c));if(b){var
+e=fq(a,bF([0,a,a],b[1]));return vY([0,a,a],fp(i(2,j),e))}return[0,r(a),a]}function
+Ag(a,b){return v_(a,fq(a,b))}function
+na(e,d,b,a,c){if(a){var
+h=a[1],i=b0(b,c),j=na(e,d,b,a[2],i),k=kD(ck(b,c)),l=g(h);return aV(m7(e,d,f(h),l,k),j)}return a}function
+Ah(h,d,c,g,b,f,a){var
+i=bI(a[1],c),e=bI(v(b),c),j=m8(a),k=aj(0,c),l=m(function(a){var
+c=m5(j,ck(e,b0(av(a,e),b)));return[0,b0(av(a,e),f),c]},k);function
 n(c,b){var
-e=m0(d,a,c,b);return m1(h,g,i,l,ev(a[1],e))}var
-o=id(d,a),p=ic(d,a);return b2(u(b),p,o,n)}function
-z4(e,d,b,c,a){var
-f=mU(mX(a),b);function
-g(g,b){return mW(e,d,c,f,dD(a,0,0))}return b2(u(b),1,1,g)}function
-z5(b){var
-a=aX(fR,b);function
+e=m$(d,a,c,b);return na(h,g,i,l,ex(a[1],e))}var
+o=ij(d,a),p=ii(d,a);return b3(v(b),p,o,n)}function
+Ai(e,d,b,c,a){var
+f=m5(m8(a),b);function
+g(g,b){return m7(e,d,c,f,dF(a,0,0))}return b3(v(b),1,1,g)}function
+Aj(b){var
+a=aY(fT,b);function
 c(d,c){var
-e=m(function(a){return eu(a,d,c)},b);return m(fS,ev(a[1],e))}return b2(a[1],a[2],a[3],c)}function
-z6(a){var
-b=aX(fR,a);function
-c(c,b){return bJ(function(a){return dD(a,c,b)},a)}var
-d=b[3],e=b[2],f=0;return b2(an(function(b,a){return bj(b[1],a)},f,a),e,d,c)}function
-m2(d,b,a){if(b)if(a)var
-e=m2(d,b[2],a[2]),c=[0,vK(d,b[1],a[1]),e];else
+e=m(function(a){return ew(a,d,c)},b);return m(fU,ex(a[1],e))}return b3(a[1],a[2],a[3],c)}function
+Ak(a){var
+b=aY(fT,a);function
+c(c,b){return bK(function(a){return dF(a,c,b)},a)}var
+d=b[3],e=b[2],f=0;return b3(an(function(b,a){return bl(b[1],a)},f,a),e,d,c)}function
+nb(d,b,a){if(b)if(a)var
+e=nb(d,b[2],a[2]),c=[0,vZ(d,b[1],a[1]),e];else
 var
 c=a;else
 var
 c=b;return c}function
-z7(g,a,b){function
+Al(g,a,b){function
 c(d,c){var
-h=mN(b[3],c),e=dD(b,mN(b[2],d),h);if(b[1]===1)var
-i=a[1],f=bs(aX(bM,e),i);else
+h=mY(b[3],c),e=dF(b,mY(b[2],d),h);if(b[1]===1)var
+i=a[1],f=bv(aY(bN,e),i);else
 var
-f=e;return m2(g,dD(a,d,c),f)}return b2(a[1],a[2],a[3],c)}function
-dE(b,a){function
-c(d,c){return m(b,dD(a,d,c))}return b2(a[1],a[2],a[3],c)}function
-z8(b,a){function
+f=e;return nb(g,dF(a,d,c),f)}return b3(a[1],a[2],a[3],c)}function
+dG(b,a){function
+c(d,c){return m(b,dF(a,d,c))}return b3(a[1],a[2],a[3],c)}function
+Am(b,a){function
 c(d,c){var
-e=zW(b,a,d,c);return m(mY,ev(a[1],e))}var
-d=id(b,a),e=ic(b,a);return b2(a[1],e,d,c)}function
-z9(b,a){var
-c=h(b[1]),d=G(av(g(b[1]),c));function
+e=Aa(b,a,d,c);return m(m9,ex(a[1],e))}var
+d=ij(b,a),e=ii(b,a);return b3(a[1],e,d,c)}function
+An(b,a){var
+c=g(b[1]),d=H(av(f(b[1]),c));function
 e(e,c){var
-f=m0(b,a,e,c),g=ev(a[1],f);return m(function(a){return mS(fS(a),d)},g)}var
-f=id(b,a),i=ic(b,a);return b2(a[1],i,f,e)}function
-z_(a){function
+f=m$(b,a,e,c),g=ex(a[1],f);return m(function(a){return m3(fU(a),d)},g)}var
+h=ij(b,a),i=ii(b,a);return b3(a[1],i,h,e)}function
+Ao(a){function
 b(b,h,g){var
-c=g9(b,a[3]),d=a[2],e=g9(bH(b,a[3]),d),f=a[2];return mP(a,bH(bH(b,a[3]),f),e,c)}var
-c=a[3];return mQ(av(av(a[1],a[2]),c),1,1,b)}function
-z$(b,a){function
+c=g$(b,a[3]),d=a[2],e=g$(bI(b,a[3]),d),f=a[2];return m0(a,bI(bI(b,a[3]),f),e,c)}var
+c=a[3];return m1(av(av(a[1],a[2]),c),1,1,b)}function
+Ap(b,a){function
 c(d,c){var
-e=bH(c,h(b));return eu(a,bH(d,g(b)),e)}var
-d=h(b),e=av(a[3],d),f=g(b),i=av(a[2],f);return b2(a[1],i,e,c)}function
-m3(b,a){var
+e=bI(c,g(b));return ew(a,bI(d,f(b)),e)}var
+d=g(b),e=av(a[3],d),h=f(b),i=av(a[2],h);return b3(a[1],i,e,c)}function
+nc(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
-Aa(b,a){var
-c=a[1]===b[1]?1:0;return c?m3(b,a):c}function
-Ab(b,a){function
+Aq(b,a){var
+c=a[1]===b[1]?1:0;return c?nc(b,a):c}function
+Ar(b,a){function
 c(b,a){var
 c=a===b?1:0,d=c||(a===1?1:0);return d}var
 d=c(b[1],a[1]),e=d?c(b[2],a[2]):d;return e?c(b[3],a[3]):e}function
-Ac(a){var
+As(a){var
 b=aj(0,a[2]);return D(function(b){var
 c=aj(0,a[3]);return D(function(c){var
-e=dD(a,b,c);return D(function(a){return z(d,g(a))},e)},c)},b)}function
-cC(a,b){var
+e=dF(a,b,c);return D(function(a){return y(d,f(a))},e)},c)},b)}function
+cE(a,b){var
 c=a?[0,b]:a;return c}function
-Ad(c,k,b,e){var
-a=aX(fR,e);if(typeof
+At(c,k,b,e){var
+a=aY(fT,e);if(typeof
 b==="number")switch(b){case
 0:var
-r=z5(e);return cC(D(function(b){return Aa(a,b)},e),r);case
+r=Aj(e);return cE(D(function(b){return Aq(a,b)},e),r);case
 1:var
-s=z6(e);return cC(D(function(b){return m3(a,b)},e),s);case
+s=Ak(e);return cE(D(function(b){return nc(a,b)},e),s);case
 2:var
-l=aX(fR,ch(e)),t=z7(c,a,l);return cC(Ab(a,l),t);case
-3:return[0,dE(zX,a)];case
-4:return[0,dE(function(a){return z0(c,k,a)},a)];case
-5:return[0,dE(function(a){return z1(c,k,a)},a)];case
+l=aY(fT,cj(e)),t=Al(c,a,l);return cE(Ar(a,l),t);case
+3:return[0,dG(Ab,a)];case
+4:return[0,dG(function(a){return Ae(c,k,a)},a)];case
+5:return[0,dG(function(a){return Af(c,k,a)},a)];case
 6:var
-v=dE(function(a){return z2(c,a)},a);return cC(Ac(a),v);default:return[0,z_(a)]}else
+u=dG(function(a){return Ag(c,a)},a);return cE(As(a),u);default:return[0,Ao(a)]}else
 switch(b[0]){case
 0:var
-i=b[4],f=b[2],w=z3(c,b[1],f,b[3],i,b[5],a),m=X(0,f);if(m)var
-x=u(i),o=av(f,bH(u(i),f))===x?1:0;else
+i=b[4],h=b[2],w=Ah(c,b[1],h,b[3],i,b[5],a),m=X(0,h);if(m)var
+x=v(i),o=av(h,bI(v(i),h))===x?1:0;else
 var
-o=m;return cC(o,w);case
+o=m;return cE(o,w);case
 1:var
-y=z4(c,b[1],b[2],b[3],a),p=a[2]===1?1:0,z=p?a[3]===1?1:0:p;return cC(z,y);case
+y=Ai(c,b[1],b[2],b[3],a),p=a[2]===1?1:0,z=p?a[3]===1?1:0:p;return cE(z,y);case
 2:var
-A=b[2],B=b[1];return[0,dE(function(a){return zY(c,B,A,a)},a)];case
+A=b[2],B=b[1];return[0,dG(function(a){return Ac(c,B,A,a)},a)];case
 3:var
-q=b[1],C=dE(function(a){return zZ(q,a)},a);return cC(n(d,q[1]),C);case
-4:return[0,z8(b[1],a)];case
+q=b[1],C=dG(function(a){return Ad(q,a)},a);return cE(n(d,q[1]),C);case
+4:return[0,Am(b[1],a)];case
 5:var
-j=b[1],E=z9(j,a),F=h(j[1]);return cC(X(0,av(g(j[1]),F)),E);default:return[0,z$(b[1],a)]}}function
-Ae(e,b,c,d){var
-f=c[1],g=b[2],h=a(a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),m);return bt(e,a(l(a(d,b[2]),n),k),h)}function
-Af(d,c){var
+j=b[1],E=An(j,a),F=g(j[1]);return cE(X(0,av(f(j[1]),F)),E);default:return[0,Ap(b[1],a)]}}function
+Au(e,b,c,d){var
+f=c[1],g=b[2],h=a(a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),m);return a9(e,a(l(a(d,b[2]),n),k),h)}function
+Av(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-Ag(a,b){var
-e=a[3],f=av(av(a[1],a[2]),e),c=Af(0,b)===f?1:0;return c?D(function(a){var
+Aw(a,b){var
+e=a[3],f=av(av(a[1],a[2]),e),c=Av(0,b)===f?1:0;return c?D(function(a){var
 b=n(d,a);return b?n(a,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j))))))))))))))):b},b):c}function
-Ah(a){var
-c=u(a[5]),b=cV(a[1],c);if(b){var
-e=a[5];return D(function(a){return z(d,a[1])},e)}return b}function
-Ai(g,a,b){var
-c=a[2],e=a[3],f=a[1],h=mO(j,b,h$);return mQ(f,c,e,function(b,k,i){var
-f=fQ(ku(bj(av(bj(av(b,c),k),e),i)),h),l=f?f[1]:d,m=P(b,a[5],[0,j,j]);return Ae(g,P(b,a[4],[0,d,j]),m,l)})}function
-m4(b,a){if(a){var
-c=a[2],d=a[1],e=function(a){return[0,d,m4(a,c)]},f=function(a){return[0,0,c]};return 0===b?f(0):e(b-1|0)}return a}function
-Aj(b,a){return a6(function(b){var
+Ax(a){var
+c=v(a[5]),b=cX(a[1],c);if(b){var
+e=a[5];return D(function(a){return y(d,a[1])},e)}return b}function
+Ay(g,a,b){var
+c=a[2],e=a[3],f=a[1],h=mZ(j,b,ie);return m1(f,c,e,function(b,k,i){var
+f=fS(kB(bl(av(bl(av(b,c),k),e),i)),h),l=f?f[1]:d,m=Q(b,a[5],[0,j,j]);return Au(g,Q(b,a[4],[0,d,j]),m,l)})}function
+nd(b,a){if(a){var
+c=a[2],d=a[1],e=function(a){return[0,d,nd(a,c)]},f=function(a){return[0,0,c]};return 0===b?f(0):e(b-1|0)}return a}function
+Az(b,a){return aZ(function(b){var
 c=b[1];function
-d(b,a){return b===a?1:0}return a6(function(b){return d(a,b)},c)},b)}function
-Ak(c,b,a){return bB(function(b,a){return Aj(c,a)?b:m4(a,b)},b,a)}function
-Al(k,j,i,h){var
+d(b,a){return b===a?1:0}return aZ(function(b){return d(a,b)},c)},b)}function
+AA(c,b,a){return bE(function(b,a){return Az(c,a)?b:nd(a,b)},b,a)}function
+AB(k,j,i,h){var
 b=i,a=h;for(;;){if(a){var
-f=a[2],c=a[1],l=c[1],d=a7(m(function(b){return function(a){return P(a,b,0)}}(b),l));if(d){var
-e=Ad(k,j,c[2],d[1]);if(e){var
-n=[0,[0,e[1]],0],b=aU(Ak(f,c[1],b),n),a=f;continue}var
+f=a[2],c=a[1],l=c[1],d=a_(m(function(b){return function(a){return Q(a,b,0)}}(b),l));if(d){var
+e=At(k,j,c[2],d[1]);if(e){var
+n=[0,[0,e[1]],0],b=aV(AA(f,c[1],b),n),a=f;continue}var
 g=e}else
 var
-g=d;return g}return vF(b,0)}}function
-Am(c,f,a,b){var
-d=Ag(a,b),e=d?Ah(a):d;if(e){var
-g=a[6];return Al(c,f,[0,[0,Ai(c,a,b)],0],g)}return e}function
-m5(b){var
-f=s(h(b)),c=q(d,q(g(b),f)),i=h(b),e=q(s(g(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-ie(a){return fS(m(m5,a))}function
-An(d,b){var
+g=d;return g}return vU(b,0)}}function
+AC(c,f,a,b){var
+d=Aw(a,b),e=d?Ax(a):d;if(e){var
+g=a[6];return AB(c,f,[0,[0,Ay(c,a,b)],0],g)}return e}function
+ne(b){var
+h=r(g(b)),c=p(d,p(f(b),h)),i=g(b),e=p(r(f(b)),i),j=a(e,e);return[0,a(c,c),j]}function
+ik(a){return fU(m(ne,a))}function
+AD(d,b){var
 c=d[8];return function(e,d){var
-f=a(e,b),i=l(a(h(d),c),f),j=a(e,b);return[0,l(a(g(d),c),j),i]}}function
-m6(e,c,b,a){if(a){var
-f=a[2],g=m6(e,c,ch(b),f),h=a[1],i=aX(d,b);return bC(m5(o(An(e,c),i,h)),g)}return bM}function
-Ao(b,r,i,q){var
-s=a(b,b),j=fp(a(i,i),s,q);function
+h=a(e,b),i=l(a(g(d),c),h),j=a(e,b);return[0,l(a(f(d),c),j),i]}}function
+nf(e,c,b,a){if(a){var
+f=a[2],g=nf(e,c,cj(b),f),h=a[1],i=aY(d,b);return bF(ne(o(AD(e,c),i,h)),g)}return bN}function
+AE(b,r,i,q){var
+s=a(b,b),j=fr(a(i,i),s,q);function
 k(a){var
-b=a8(h(a));return[0,bf(g(a)),b]}var
+b=a$(g(a));return[0,bh(f(a)),b]}var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 e=c[1],l=n(d,e[1]);if(l)var
-t=bt(b,e[1],e[2]),m=[0,bC(k(j),t)];else
+t=a9(b,e[1],e[2]),m=[0,bF(k(j),t)];else
 var
 m=l;return m;case
 1:var
-f=c[1],o=n(d,f[1]);if(o)var
-u=f[2],v=f[1],p=[0,k(bC(j,bt(a(b,b),v,u)))];else
+h=c[1],o=n(d,h[1]);if(o)var
+u=h[2],v=h[1],p=[0,k(bF(j,a9(a(b,b),v,u)))];else
 var
-p=o;return p}return[0,bM]}function
-Ap(b,f,e,d,c){var
-m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=hS(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=hS(a(a(a(b,b),b),p),i,j);if(l){var
-r=M(b,h(l[1])),t=g(k[1]);return[0,q(s(b),t),r]}return[0,s(b),b]}return[0,s(b),b]}function
-Aq(e,d,b){var
+p=o;return p}return[0,bN]}function
+AF(b,h,e,d,c){var
+m=f(c),i=a(h,a(f(d),m)),n=g(c),j=a(h,a(g(d),n)),o=f(e),k=hX(a(a(a(b,b),b),o),i,j);if(k){var
+q=g(e),l=hX(a(a(a(b,b),b),q),i,j);if(l){var
+s=I(b,g(l[1])),t=f(k[1]);return[0,p(r(b),t),s]}return[0,r(b),b]}return[0,r(b),b]}function
+AG(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
-j=m6(d,b,c[1],g),k=a(b,f);return[0,fp(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=ib(c[1],g);return[0,fp(a(b,f),e,m)]}var
-l=c[3];return[0,Ap(e,b,ib(c[1],g),l,i)]}}}function
-Ar(e,d,c,a,b){return a7(m(function(b){var
-f=l(h(b),a);return hz(e,d,c,[0,l(g(b),a),f])},b))}function
-As(c,e,b){var
-j=h(b),m=l(h(e),j),f=k(g(b),m),n=g(b),o=l(g(e),n),i=k(h(b),o),p=z(d,i)?M(c,F(a(c,h(b)),i)):c,q=z(d,f)?v(a(c,g(b)),f):d;return[0,q,p]}function
-At(c,g,f,a){var
-i=m(h,a),b=Ar(c,g,f,an(q,h(aX(bM,a)),i),a);if(b)var
-d=b[1],j=fS(d),e=[0,m(function(a){return As(c,j,a)},d)];else
+j=nf(d,b,c[1],g),k=a(b,f);return[0,fr(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+m=ih(c[1],g);return[0,fr(a(b,f),e,m)]}var
+l=c[3];return[0,AF(e,b,ih(c[1],g),l,i)]}}}function
+AH(e,d,c,a,b){return a_(m(function(b){var
+h=l(g(b),a);return hC(e,d,c,[0,l(f(b),a),h])},b))}function
+AI(c,e,b){var
+j=g(b),m=l(g(e),j),h=k(f(b),m),n=f(b),o=l(f(e),n),i=k(g(b),o),p=y(d,i)?I(c,F(a(c,g(b)),i)):c,q=y(d,h)?w(a(c,f(b)),h):d;return[0,q,p]}function
+AJ(c,h,f,a){var
+i=m(g,a),b=AH(c,h,f,an(p,g(aY(bN,a)),i),a);if(b)var
+d=b[1],j=fU(d),e=[0,m(function(a){return AI(c,j,a)},d)];else
 var
 e=b;return e}function
-Au(l,f,e){var
+AK(l,h,e){var
 c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=n(d,b[1]);if(k){var
-m=a(f,f),o=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return n(a(h(ie(e)),p),o)}return k}return 1}var
-i=be(C(c[1][1],d));return i?i:z(d,g(ie(e)))}}function
-Av(b,a,c){var
+m=a(h,h),o=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return n(a(g(ik(e)),p),o)}return k}return 1}var
+i=a7(C(c[1][1],d));return i?i:y(d,f(ik(e)))}}function
+AL(b,a,c){var
 d=D(function(c){var
-e=g(c),d=f(hX(b,a),e);if(d){var
-i=h(c);return f(hX(b,a),i)}return d},c);return d?Au(b,a,c):d}function
-Aw(b,f,a){var
+e=f(c),d=h(h2(b,a),e);if(d){var
+i=g(c);return h(h2(b,a),i)}return d},c);return d?AK(b,a,c):d}function
+AM(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
-h=At(c,f[3],a,d);j=1}if(!j){var
-e=Ao(c,b,a,ie(d));if(e)var
-l=e[1],i=a7(m(o(Aq(c,b,a),d,l),k));else
+h=AJ(c,f[3],a,d);j=1}if(!j){var
+e=AE(c,b,a,ik(d));if(e)var
+l=e[1],i=a_(m(o(AG(c,b,a),d,l),k));else
 var
 i=e;var
-h=i}return W(function(a){return m(eq,a)},h)}}function
-Ax(c,b,d){var
-e=b[1];return function(g){var
-a=mi(c,e);if(a){var
-h=a[1];return a7(m(f(Aw(c,b,d),h),g))}return a}}function
-Ay(f,b,a){var
-g=a[1],c=a[2];return function(h){if(D(fL,b[4]))var
+h=i}return G(function(a){return m(es,a)},h)}}function
+AN(c,b,d){var
+e=b[1];return function(f){var
+a=mt(c,e);if(a){var
+g=a[1];return a_(m(h(AM(c,b,d),g),f))}return a}}function
+AO(f,b,a){var
+g=a[1],c=a[2];return function(h){if(D(fN,b[4]))var
 d=0;else{var
-l=ds(c,a[3]),e=hL(f,g,c,a[3],l,h);if(!e)return e;var
+l=du(c,a[3]),e=hQ(f,g,c,a[3],l,h);if(!e)return e;var
 d=e[1]}var
 i=b[4];function
-j(a,e){return l8(f,b,c,d,a,e)}var
-k=b[3];return D(function(a){return ml(g,h,c,d,k,j,a)},i)}}function
-Az(b,h,g,e,a){var
-i=X(0,u(a));if(i)var
-l=h[2],c=u(a)===l?1:0;else
+j(a,e){return mh(f,b,c,d,a,e)}var
+k=b[3];return D(function(a){return mw(g,h,c,d,k,j,a)},i)}}function
+AP(b,g,f,e,a){var
+i=X(0,v(a));if(i)var
+l=g[2],c=v(a)===l?1:0;else
 var
 c=i;var
-j=c?D(function(a){return Av(b,e,a)},a):c;if(j){var
-d=f(Ax(b,g,e),a);if(d){var
-m=d[1];return f(Ay(b,h,g),m)}var
+j=c?D(function(a){return AL(b,e,a)},a):c;if(j){var
+d=h(AN(b,f,e),a);if(d){var
+m=d[1];return h(AO(b,g,f),m)}var
 k=d}else
 var
 k=j;return k}function
-AA(a){var
+AQ(a){var
 b=aj(0,av(a[2],a[3]));return m(function(b){var
 c=aj(0,a[1]);return m(function(c){var
-d=g9(b,a[3]);return mP(a,c,bH(b,a[3]),d)},c)},b)}function
-AB(i,h,g,f,e){var
-a=Am(h,g,f,e);if(a)var
-b=a[1],c=b[1]===i[1]?1:0,j=c?[0,AA(b)]:c,d=j;else
+d=g$(b,a[3]);return m0(a,c,bI(b,a[3]),d)},c)},b)}function
+AR(i,h,g,f,e){var
+a=AC(h,g,f,e);if(a)var
+b=a[1],c=b[1]===i[1]?1:0,j=c?[0,AQ(b)]:c,d=j;else
 var
 d=a;return d}function
-AC(a,i,h){var
+AS(a,i,h){var
 c=a[2][1],j=a[1],k=a[2][2];return function(a,l,d){if(a){var
-b=fI(d,h[4]);if(b){var
-e=C(c,k);if(e)return lE(c,j,a[1],l,b[1],i[1],d);var
+b=fK(d,h[4]);if(b){var
+e=C(c,k);if(e)return lP(c,j,a[1],l,b[1],i[1],d);var
 f=e}else
 var
 f=b;var
 g=f}else
 var
 g=a;return g}}function
-AD(b,e,h){var
+AT(b,e,h){var
 i=b[1],j=b[2][2];return function(f){var
 c=b[4];if(c){var
-d=fI(f,h[5]);if(d){var
-k=lW(i,e,c[1],e[1],f,d[1]);return W(function(b){var
-c=b[2];return v(a(j,b[1]),c)},k)}var
+d=fK(f,h[5]);if(d){var
+k=l7(i,e,c[1],e[1],f,d[1]);return G(function(b){var
+c=b[2];return w(a(j,b[1]),c)},k)}var
 g=d}else
 var
 g=c;return g}}function
-AE(c,a,e){var
-g=c[1],h=c[2][2];return function(j,i,d,b){if(b===a[1])return 0;var
-k=f(AD(c,a,e),b),l=fH(aN(AC(c,a,e),j,d,b),k),m=l7(g,a,i,h,d,b);return fH(fH(fG(g,h,d,a[1],b),m),l)}}function
-m7(b,a,c){var
+AU(c,a,e){var
+f=c[1],g=c[2][2];return function(j,i,d,b){if(b===a[1])return 0;var
+k=h(AT(c,a,e),b),l=fJ(aO(AS(c,a,e),j,d,b),k),m=mg(f,a,i,g,d,b);return fJ(fJ(fI(f,g,d,a[1],b),m),l)}}function
+ng(b,a,c){var
 d=b[1],e=X(0,a[2]);if(e){var
-g=l9(b,a),h=l6(d,a),i=f(l_(b,a,c),g);return W(function(e){var
-f=aj(0,d[3]);return[0,e,m(aN(AE(b,a,c),g,h,e),f)]},i)}return e}function
-AF(c,a){var
+f=mi(b,a),g=mf(d,a),i=h(mj(b,a,c),f);return G(function(e){var
+h=aj(0,d[3]);return[0,e,m(aO(AU(b,a,c),f,g,e),h)]},i)}return e}function
+AV(c,a){var
 d=a[1],e=a[2];return function(h,g,f){var
-b=ek(c,d,e,a[3],h,g,f);return b?eq(b[1]):dr}}function
-AG(b,a){var
+b=em(c,d,e,a[3],h,g,f);return b?es(b[1]):dt}}function
+AW(b,a){var
 c=a[2];return function(d){var
-e=ds(c,a[3]),f=hi(b[2],d),g=Y(bu(b),f);return m(function(c){var
-d=kv(c[2]),f=c[1];return m(o(AF(b,a),e,f),d)},g)}}function
-AH(b,d,a){var
+e=du(c,a[3]),f=hk(b[2],d),g=Y(bw(b),f);return m(function(c){var
+d=kC(c[2]),f=c[1];return m(o(AV(b,a),e,f),d)},g)}}function
+AX(b,d,a){var
 c=d[2];return function(e,d){var
-f=W(s,fG(b,c,e,d,a));return[0,fG(b,c,e,a,d),f]}}function
-AI(a,b,i,d){var
-e=X(0,u(d[2]));if(e){var
-c=h0(a,b,d);if(c){var
-g=c[1],j=f(h1(a,b),g);return W(function(c){var
-d=aj(0,a[3]),e=m(f(AH(a,b,i),c),d);return[0,f(AG(a,b),g),c,e]},j)}var
-h=c}else
+f=G(r,fI(b,c,e,d,a));return[0,fI(b,c,e,a,d),f]}}function
+AY(a,b,i,d){var
+e=X(0,v(d[2]));if(e){var
+c=h5(a,b,d);if(c){var
+f=c[1],j=h(h6(a,b),f);return G(function(c){var
+d=aj(0,a[3]),e=m(h(AX(a,b,i),c),d);return[0,h(AW(a,b),f),c,e]},j)}var
+g=c}else
 var
-h=e;return h}var
-ck=[ao,AJ,cM(0)],ew=[ao,AK,cM(0)];function
-aY(b,a){throw[0,ck,o(aC(AL),b,a)]}function
-AM(a){var
-b=K(a),c=0,d=q2(a);return[0,function(a){return 0},d,c,b]}function
-AN(a){return[0,a,e8(64),0]}function
-fT(c){var
+g=e;return g}var
+cn=[ao,AZ,cO(0)],ey=[ao,A0,cO(0)];function
+aW(b,a){throw[0,cn,o(aC(A1),b,a)]}function
+A2(a){var
+b=N(a),c=0,d=rf(a);return[0,function(a){return 0},d,c,b]}function
+A3(a){return[0,a,e_(64),0]}function
+fV(c){var
 a=c[1];if(a[3]===a[4]){var
-b=f(a[1],a[2]);if(0===b)throw gI;a[4]=b;a[3]=0}var
-d=gr(a[2],a[3]);a[3]=a[3]+1|0;return d}function
-fU(b){var
-a=b[3];if(a)throw[0,ck,AO];return a}function
-bD(a){fU(a);rG(a[2]);(function(d){for(;;){var
-b=fT(a);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(rF(a[2])===1025)return aY(AP,e9(a[2]));gV(a[2],b);continue}return c}}(0));return e9(a[2])}function
-dF(a,d){var
-b=bD(d),c=w(b,a);return c?aY(a,b):c}function
-cD(b){var
-a=1-b[3];if(a)throw[0,ck,AQ];return a}var
-ig=au(dS,function(b){var
-a=qA(b);if(58<=a){if(!(5<a+i8>>>0))return a-87|0}else
-if(48<=a)return a+iW|0;return 16});function
-AR(a){return c(ig,a)[1+a]<16?1:0}function
-m8(a){var
-e=w(a,AS),f=e?45===aE(a,0)?1:0:e,b=f?1:f,c=K(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+b=h(a[1],a[2]);if(0===b)throw gK;a[4]=b;a[3]=0}var
+d=gt(a[2],a[3]);a[3]=a[3]+1|0;return d}function
+fW(b){var
+a=b[3];if(a)throw[0,cn,A4];return a}function
+by(a){fW(a);rV(a[2]);(function(d){for(;;){var
+b=fV(a);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(rU(a[2])===1025)return aW(A5,e$(a[2]));gX(a[2],b);continue}return c}}(0));return e$(a[2])}function
+dH(a,d){var
+b=by(d),c=t(b,a);return c?aW(a,b):c}function
+cF(b){var
+a=1-b[3];if(a)throw[0,cn,A6];return a}var
+il=au(dU,function(b){var
+a=qP(b);if(58<=a){if(!(5<a+jb>>>0))return a-87|0}else
+if(48<=a)return a+i1|0;return 16});function
+A7(a){return c(il,a)[1+a]<16?1:0}function
+nh(a){var
+e=t(a,A8),f=e?45===aE(a,0)?1:0:e,b=f?1:f,c=N(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==aE(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
-c=b===K(a)?1:0;if(c)var
+c=b===N(a)?1:0;if(c)var
 d=c;else{var
-e=AR(aE(a,b));if(e){var
+e=A7(aE(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=dP?1:0,j=i?l(b):i;else
+i=c<=dR?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aY(AT,a);return vy(16,a)}function
-AU(b,a){return 0===b?a:k(O(b,28),a)}function
-aZ(d){fU(d);var
+j=d;if(1-j)aW(A9,a);return vN(16,a)}function
+A_(b,a){return 0===b?a:k(P(b,28),a)}function
+a0(d){fW(d);var
 a=d[1],j=a[2],h=a[3],m=a[4],b=function(p,o,n){var
 a=p,f=o,b=n;for(;;){var
 g=a-h|0;if(a===m)return 0;var
-e=gr(j,a),k=0;if(10===e||32===e)k=1;if(k){var
-l=0;if(1===g||1<g&&48!==gr(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,AU(f,b)]}}var
-i=c(ig,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
+e=gt(j,a),k=0;if(10===e||32===e)k=1;if(k){var
+l=0;if(1===g||1<g&&48!==gt(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,A_(f,b)]}}var
+i=c(il,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
 a=a+1|0,f=f<<4|b>>>24|0,b=(b&16777215)<<4|i;continue}var
-a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:m8(bD(d))}function
-dG(c){var
-a=bD(c),b=w(a,AV);return b?[0,m8(a)]:b}function
-cl(b){var
-a=aZ(b);if(U(a)<=0)aY(AX,jC(AW,a));return a}var
-m9=1048576;function
-dH(b){var
-a=aZ(b);if(U(a)<0)aY(AZ,jC(AY,a));if(g7(a,m9))throw[0,ew,f(aC(A0),m9)];return cT(a)}function
-c0(d,b,c){var
-a=dH(c);if(b<=a){var
-e=f(aC(A1),a);aY(o(aC(A2),d,b),e)}return a}function
-ih(a,d,c){return function(g,e){var
-b=g,a=e;for(;;){if(0===b)return bp(a);var
-b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
-cm(b,a){return ih(dH(a),b,a)}function
-bl(b,d,c){var
-a=cm(d,c);if(1-d5(ap(a),b)){var
-e=ap(a),g=f(aC(A3),e);aY(aJ(A6,rb(A5,H(aC(A4),b))),g)}return a}function
-m_(c,b,a){var
-d=[0,b,0];return bl(c,function(a){return bl(d,aZ,a)},a)}function
-fV(e,b){var
-a=bD(b),c=w(a,A7);if(c){if(w(a,A8))return aY(A9,a);var
-d=[0,f(e,b)]}else
+a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:nh(by(d))}function
+dI(c){var
+a=by(c),b=t(a,A$);return b?[0,nh(a)]:b}function
+co(b){var
+a=a0(b);if(V(a)<=0)aW(Bb,jI(Ba,a));return a}var
+ni=1048576;function
+dJ(b){var
+a=a0(b);if(V(a)<0)aW(Bd,jI(Bc,a));if(g9(a,ni))throw[0,ey,h(aC(Be),ni)];return cV(a)}function
+c2(d,b,c){var
+a=dJ(c);if(b<=a){var
+e=h(aC(Bf),a);aW(o(aC(Bg),d,b),e)}return a}function
+im(a,d,c){return function(f,e){var
+b=f,a=e;for(;;){if(0===b)return bs(a);var
+b=b-1|0,a=[0,h(d,c),a];continue}}(a,0)}function
+b4(b,a){return im(dJ(a),b,a)}function
+bn(b,d,c){var
+a=b4(d,c);if(1-d7(ap(a),b)){var
+e=ap(a),f=h(aC(Bh),e);aW(aJ(Bk,rq(Bj,K(aC(Bi),b))),f)}return a}function
+nj(c,b,a){var
+d=[0,b,0];return bn(c,function(a){return bn(d,a0,a)},a)}function
+fX(e,b){var
+a=by(b),c=t(a,Bl);if(c){if(t(a,Bm))return aW(Bn,a);var
+d=[0,h(e,b)]}else
 var
 d=c;return d}function
-bN(a){var
-b=aZ(a);return[0,b,cl(a)]}function
+a1(a){var
+b=a0(a);return[0,b,co(a)]}function
 ax(c,b){var
-a=1-c;if(a)throw[0,ck,aJ(A_,b)];return a}function
-cn(b){var
-a=dH(b);ax(0<a?1:0,A$);return a}function
-Ba(e){var
-a=cm(aZ,e);function
-b(b,a){return gD(a,b)}var
-c=bq(function(a){var
+a=1-c;if(a)throw[0,cn,aJ(Bo,b)];return a}function
+cp(b){var
+a=dJ(b);ax(0<a?1:0,Bp);return a}function
+Bq(e){var
+a=b4(a0,e);function
+b(b,a){return gF(a,b)}var
+c=bt(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
-f=1,d=di(function(a){return b(f,a)},a);else
+f=1,d=dk(function(a){return b(f,a)},a);else
 var
-d=c;ax(d,Bb);return a}function
-Bc(b,f,e){var
-d=p((2*b|0)+1|0,0);function
+d=c;ax(d,Br);return a}function
+Bs(b,f,e){var
+d=q((2*b|0)+1|0,0);function
 a(h,e){var
-f=vw(e,-1-b|0),i=b-1|0,j=f?kq(e,i):f;ax(j,Bd);var
-a=cT(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);ax(l,Be);c(d,g)[1+g]=1;return 0}dh(a,f);dh(a,e);c(d,0)[1]=1;return ax(cP(function(a){return a},d),Bf)}function
-Bg(b){var
-a=bD(b);if(w(a,Bh)){var
-c=w(a,Bi);if(c){if(w(a,Bj))return w(a,Bk)?w(a,Bl)?aY(Bm,a):1:[1,bN(b)];var
-d=[2,fV(bN,b)]}else
+f=vL(e,-1-b|0),i=b-1|0,j=f?kx(e,i):f;ax(j,Bt);var
+a=cV(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);ax(l,Bu);c(d,g)[1+g]=1;return 0}dj(a,f);dj(a,e);c(d,0)[1]=1;return ax(cR(function(a){return a},d),Bv)}function
+Bw(b){var
+a=by(b);if(t(a,Bx)){var
+c=t(a,By);if(c){if(t(a,Bz))return t(a,BA)?t(a,BB)?aW(BC,a):1:[1,a1(b)];var
+d=[2,fX(a1,b)]}else
 var
-d=c;return d}return[0,bN(b)]}function
-Bn(b){var
-a=bD(b);if(w(a,Bo)){if(w(a,Bp)){var
-c=w(a,Bq);if(c){if(w(a,Br))return w(a,Bs)?w(a,Bt)?w(a,Bu)?w(a,Bv)?aY(Bw,a):[2,bN(b)]:4:3:1;var
-d=[0,bN(b)]}else
+d=c;return d}return[0,a1(b)]}function
+BD(b){var
+a=by(b),c=jE(a,BE);if(0<=c){if(!(0<c))return[4,a1(b)];if(!t(a,BF))return 5;if(!t(a,BG))return 3;var
+d=t(a,BH),f=0;if(d)if(t(a,BI)){if(!t(a,BJ))return[3,a1(b)];f=1}else
 var
-d=c;return d}return 2}return[1,bN(b)]}function
-Bx(e,b){var
-a=bD(b);if(w(a,By)){var
-c=w(a,Bz);if(c){if(w(a,BA))return w(a,BB)?w(a,BC)?aY(BD,a):[1,cn(b)]:2;var
+e=4;else
+var
+e=d;if(!f)return e}else{if(!t(a,BL))return[0,a1(b)];if(!t(a,BM))return 2;if(!t(a,BN))return 6;if(!t(a,BO)){var
+g=a1(b);return[2,g,a1(b)]}if(!t(a,BP))return[1,a1(b)];if(!t(a,BQ))return 1}return aW(BK,a)}function
+BR(b){var
+a=by(b);if(t(a,BS)){if(t(a,BT)){var
+c=t(a,BU);if(c){if(t(a,BV))return t(a,BW)?t(a,BX)?t(a,BY)?t(a,BZ)?t(a,B0)?aW(B1,a):[2,a1(b)]:[3,b4(BD,b)]:4:3:1;var
+d=[0,a1(b)]}else
+var
+d=c;return d}return 2}return[1,a1(b)]}function
+B2(e,b){var
+a=by(b);if(t(a,B3)){var
+c=t(a,B4);if(c){if(t(a,B5))return t(a,B6)?t(a,B7)?aW(B8,a):[1,cp(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bl([0,e,0],Ba,b)]}function
-BE(c,b){var
-a=bD(b),d=w(a,BF);if(d){if(w(a,BG)){if(w(a,BH))return aY(BI,a);var
-e=bl([0,c,0],aZ,b),f=bl([0,c,0],aZ,b);Bc(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,bn([0,e,0],Bq,b)]}function
+B9(c,b){var
+a=by(b),d=t(a,B_);if(d){if(t(a,B$)){if(t(a,Ca))return aW(Cb,a);var
+e=bn([0,c,0],a0,b),f=bn([0,c,0],a0,b);Bs(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-BJ(a){dF(BK,a);var
-c=cn(a),b=cn(a),d=cn(a),e=Bg(a),h=1!==e?1:0,i=h||(c===b?1:0);ax(i,BL);var
-j=Bn(a),k=Bx(b,a),f=BE(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=cl(a),p=m_([0,l,0],c,a),q=fV(aZ,a),r=fV(aZ,a),s=cl(a),t=m_([0,d,0],m,a),u=bl([0,n,0],aZ,a),v=cl(a),g=bl([0,0,[0,b,0]],aZ,a);ax(bq(function(a){return 0<U(a)?1:0},g),BM);var
-w=cl(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bl([0,0,[0,b,0]],aZ,a)]}function
-ex(b,a){dF(BN,a);var
-c=c0(BO,b[3],a),e=dH(a);function
-d(a){return c0(BP,b[2],a)}function
+Cc(a){dH(Cd,a);var
+c=cp(a),b=cp(a),d=cp(a),e=Bw(a),h=1!==e?1:0,i=h||(c===b?1:0);ax(i,Ce);var
+j=BR(a),k=B2(b,a),f=B9(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=co(a),p=nj([0,l,0],c,a),q=fX(a0,a),r=fX(a0,a),s=co(a),t=nj([0,d,0],m,a),u=bn([0,n,0],a0,a),v=co(a),g=bn([0,0,[0,b,0]],a0,a);ax(bt(function(a){return 0<V(a)?1:0},g),Cf);var
+w=co(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bn([0,0,[0,b,0]],a0,a)]}function
+ez(b,a){dH(Cg,a);var
+c=c2(Ch,b[3],a),e=dJ(a);function
+d(a){return c2(Ci,b[2],a)}function
 f(a){var
-c=bD(a);if(w(c,BQ)){if(w(c,BR)){if(w(c,BS)){if(w(c,BT))return aY(BU,c);ax(0===b[7]?1:0,BV);var
-f=b[3],g=function(a){return c0(BW,f,a)},h=fV(function(a){return cm(g,a)},a);return[3,h,aZ(a)]}var
-i=c0(BX,e,a),j=d(a),k=dG(a);return[0,i,j,k,dG(a)]}var
-l=cm(d,a),m=dG(a);return[2,l,m,dG(a)]}var
-n=d(a),o=dG(a);return[1,n,o,dG(a)]}var
-g=cl(a),h=cm(f,a),i=cl(a);return[0,c,e,g,h,i,bl([0,b[3],0],aZ,a)]}function
-BY(b,a){dF(BZ,a);return cm(function(a){var
-c=c0(B0,b[3],a),d=cl(a);return[0,c,d,bl([0,b[2],0],aZ,a)]},a)}function
-m$(d){var
-a=bD(d);if(w(a,B1)){var
-b=w(a,B2);if(b){if(w(a,B3))return aY(B4,a);var
+c=by(a);if(t(c,Cj)){if(t(c,Ck)){if(t(c,Cl)){if(t(c,Cm))return aW(Cn,c);ax(0===b[7]?1:0,Co);var
+f=b[3],g=function(a){return c2(Cp,f,a)},h=fX(function(a){return b4(g,a)},a);return[3,h,a0(a)]}var
+i=c2(Cq,e,a),j=d(a),k=dI(a);return[0,i,j,k,dI(a)]}var
+l=b4(d,a),m=dI(a);return[2,l,m,dI(a)]}var
+n=d(a),o=dI(a);return[1,n,o,dI(a)]}var
+g=co(a),h=b4(f,a),i=co(a);return[0,c,e,g,h,i,bn([0,b[3],0],a0,a)]}function
+Cr(b,a){dH(Cs,a);return b4(function(a){var
+c=c2(Ct,b[3],a),d=co(a);return[0,c,d,bn([0,b[2],0],a0,a)]},a)}function
+nk(d){var
+a=by(d);if(t(a,Cu)){var
+b=t(a,Cv);if(b){if(t(a,Cw))return aW(Cx,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-B5(b,a){return c0(B6,ap(b[4]),a)}function
-B7(d){var
-a=fT(d),b=c(ig,a)[1+a];if(16===b)aY(B8,gR(1,a));return b}function
-fW(e,d,c){var
+Cy(b,a){return c2(Cz,ap(b[4]),a)}function
+CA(d){var
+a=fV(d),b=c(il,a)[1+a];if(16===b)aW(CB,gT(1,a));return b}function
+fY(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|B7(c);continue}}function
-ii(a){return 1===(a&1)?0:1+ii(a>>>1|0)|0}function
-B9(e){var
-g=fW(3,0,e),h=fW(6,0,e),a=fW(7,0,e),f=g&iS;if(iS===f)throw[0,ck,B_];var
-b=0===f?h:h|oE;if(0===b&&0===a)return[0,d,0];var
-c=0===a?ii(b):ii(a),i=0===a?b>>>c|0:cf(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(az(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-B$(d,a){dF(Ca,a);var
-b=cm(function(a){fU(a);var
-c=ih(d[1],B9,a),b=fT(a);if(10===b)a[3]=1;else
-if(32!==b)throw[0,ck,Cb];return c},a),e=0;function
-f(b,a){return gP(b,a[2])}var
+b=b-1|0,a=a<<4|CA(c);continue}}function
+io(a){return 1===(a&1)?0:1+io(a>>>1|0)|0}function
+CC(e){var
+g=fY(3,0,e),h=fY(6,0,e),a=fY(7,0,e),f=g&iX;if(iX===f)throw[0,cn,CD];var
+b=0===f?h:h|oR;if(0===b&&0===a)return[0,d,0];var
+c=0===a?io(b):io(a),i=0===a?b>>>c|0:ch(k(P(b,28),a),c),j=0===a?28+c|0:c,l=(az(f,1)-1075|0)+j|0,m=2048<=g?r(i):i;return[0,m,l]}function
+CE(d,a){dH(CF,a);var
+b=b4(function(a){fW(a);var
+c=im(d[1],CC,a),b=fV(a);if(10===b)a[3]=1;else
+if(32!==b)throw[0,cn,CG];return c},a),e=0;function
+f(b,a){return gR(b,a[2])}var
 c=ai(function(a,b){return ai(f,a,b)},e,b);function
-g(a){return O(a[1],a[2]-c|0)}var
-h=H(function(a){return H(g,a)},b);return[0,O(j,-c|0),h]}var
-Cc=oE;function
-c1(c){var
-b=ai(function(c,b){return a(c,b)},j,c);if(g7(b,Cc))throw[0,ew,Cd];return cT(b)}var
-Ce=c_;function
-ey(d,c){var
-a=dH(c),b=dH(c),e=f(aC(Cf),d);ax(d<=df(a,b)?1:0,e);if(c_<az(a,b))throw[0,ew,f(aC(Cg),Ce)];return[0,a,b]}function
-na(a){var
-b=ey(1,a),c=ey(1,a),d=ey(0,a);return[0,b,c,d,ey(1,a)]}function
-nb(a,d,b){function
+g(a){return P(a[1],a[2]-c|0)}var
+h=K(function(a){return K(g,a)},b);return[0,P(j,-c|0),h]}var
+CH=oR;function
+c3(c){var
+b=ai(function(c,b){return a(c,b)},j,c);if(g9(b,CH))throw[0,ey,CI];return cV(b)}var
+CJ=da;function
+eA(d,c){var
+a=dJ(c),b=dJ(c),e=h(aC(CK),d);ax(d<=dh(a,b)?1:0,e);if(da<az(a,b))throw[0,ey,h(aC(CL),CJ)];return[0,a,b]}function
+nl(a){var
+b=eA(1,a),c=eA(1,a),d=eA(0,a);return[0,b,c,d,eA(1,a)]}function
+nm(a,d,b){function
 c(d,b){var
-e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aH(f(b,a[4]),e-1|0)|0)-1|0;ax(0<=c?1:0,Ch);return gs(c,f(b,a[2]))+1|0}function
+e=h(b,a[1]),f=h(b,a[3]),c=((d+(2*f|0)|0)-aH(h(b,a[4]),e-1|0)|0)-1|0;ax(0<=c?1:0,CM);return gu(c,h(b,a[2]))+1|0}function
 e(a){return a[2]}var
-g=c(b[3],e);function
-h(a){return a[1]}return[0,d,c(b[2],h),g]}function
-nc(c,a){var
-d=cl(a),e=[0,c,0],b=cm(function(a){return bl(e,aZ,a)},a);ax(0!==b?1:0,Ci);return[0,d,b,bl([0,ap(b),0],aZ,a)]}function
-Cj(f,c){var
-g=f[1],b=na(c),a=cn(c);ax(0===gy(g,a)?1:0,Ck);var
-i=[0,b[1][1],[0,b[1][2],0]],d=nc(c1([0,gs(g,a),i]),c),h=d[2],e=ap(h);ax(0===gy(e,a)?1:0,Cl);c1([0,e,[0,a,0]]);var
-j=nb(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
-Cm(a,e){var
-c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;ax(f,Cn);var
-b=nc(a[1],e),d=b[2],g=[0,ap(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
-nd(b,e){var
-a=na(e);ax(bn(a[4],Cp),Co);function
+f=c(b[3],e);function
+g(a){return a[1]}return[0,d,c(b[2],g),f]}function
+nn(c,a){var
+d=co(a),e=[0,c,0],b=b4(function(a){return bn(e,a0,a)},a);ax(0!==b?1:0,CN);return[0,d,b,bn([0,ap(b),0],a0,a)]}function
+CO(f,c){var
+g=f[1],b=nl(c),a=cp(c);ax(0===gA(g,a)?1:0,CP);var
+i=[0,b[1][1],[0,b[1][2],0]],d=nn(c3([0,gu(g,a),i]),c),h=d[2],e=ap(h);ax(0===gA(e,a)?1:0,CQ);c3([0,e,[0,a,0]]);var
+j=nm(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+CR(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;ax(f,CS);var
+b=nn(a[1],e),d=b[2],g=[0,ap(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+no(b,e){var
+a=nl(e);ax(bp(a[4],CU),CT);function
 c(b){var
-c=f(b,a[1]);return(2*f(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;ax(g,Cq);return[0,a,nb(a,b[1],b)]}function
-Cr(c){var
-a=bN(c),b=0<=U(a[1])?1:0,d=b?kq(a[1],a[2]):b;ax(d,Cs);return a}function
-Ct(c,b){var
-d=a(b[1],c[2]);return N(a(c[1],b[2]),d)}function
-Cu(a){var
-b=bN(a),c=bN(a);ax(Ct(b,c)<=0?1:0,Cv);return[2,b,c]}function
-Cw(a,b){function
+c=h(b,a[1]);return(2*h(b,a[3])|0)<=c?1:0}var
+d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;ax(f,CV);return[0,a,nm(a,b[1],b)]}function
+CW(c){var
+a=a1(c),b=0<=V(a[1])?1:0,d=b?kx(a[1],a[2]):b;ax(d,CX);return a}function
+CY(c,b){var
+d=a(b[1],c[2]);return O(a(c[1],b[2]),d)}function
+CZ(a){var
+b=a1(a),c=a1(a);ax(CY(b,c)<=0?1:0,C0);return[2,b,c]}function
+C1(a,b){function
 c(b,a){var
 c=a===b?1:0,d=c||(1===a?1:0);return d}var
 d=c(a[1],b[1]);if(d)var
 e=c(a[2],b[2]),f=e?c(a[3],b[3]):e;else
 var
-f=d;ax(f,Cx);return a}function
-Cy(a){var
-b=jM(a);function
-c(b,a){return bn(b,a)}ax(bq(function(a){return c(b,a)},a),Cz);return b}function
-CA(a){var
-b=jM(a),c=b[3],d=b[2];ax(bq(function(a){var
-b=bn(a[2],d),e=b?bn(a[3],c):b;return e},a),CB);var
+f=d;ax(f,C2);return a}function
+C3(a){var
+b=jS(a);function
+c(b,a){return bp(b,a)}ax(bt(function(a){return c(b,a)},a),C4);return b}function
+C5(a){var
+b=jS(a),c=b[3],d=b[2];ax(bt(function(a){var
+b=bp(a[2],d),e=b?bp(a[3],c):b;return e},a),C6);var
 e=0;return[0,ai(function(b,a){return b+a[1]|0},e,a),d,c]}function
-CC(a,c){var
-b=bD(c),h=p5(b,CD);if(0<=h){if(0<h){if(w(b,CE)){if(w(b,CF)){if(w(b,CG)){if(w(b,CH)){if(w(b,CI)){if(w(b,CJ)){if(!w(b,CK)&&a&&!a[2]){var
-d=a[1],e=ey(1,c),k=c1([0,d[3],[0,e[2],0]]),l=c1([0,d[2],[0,e[1],0]]);return[0,[6,e],[0,d[1],l,k]]}}else
+C7(a,c){var
+b=by(c),h=jE(b,C8);if(0<=h){if(0<h){if(t(b,C9)){if(t(b,C_)){if(t(b,C$)){if(t(b,Da)){if(t(b,Db)){if(t(b,Dc)){if(!t(b,Dd)&&a&&!a[2]){var
+d=a[1],e=eA(1,c),k=c3([0,d[3],[0,e[2],0]]),l=c3([0,d[2],[0,e[1],0]]);return[0,[6,e],[0,d[1],l,k]]}}else
 if(a&&!a[2])return[0,5,a[1]]}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a){var
-f=a[2];if(f&&!f[2])return[0,2,Cw(a[1],f[1])]}}else
+f=a[2];if(f&&!f[2])return[0,2,C1(a[1],f[1])]}}else
 if(a&&!a[2]){var
-i=nd(a[1],c);return[0,[4,i[1]],i[2]]}}else
-if(a&&!a[2])return Cm(a[1],c)}else
+i=no(a[1],c);return[0,[4,i[1]],i[2]]}}else
+if(a&&!a[2])return CR(a[1],c)}else
 if(a&&!a[2]){var
-m=a[1];return[0,[3,Cr(c)],m]}}else
-if(w(b,CM)){if(w(b,CN)){if(w(b,CO)){if(w(b,CP)){if(w(b,CQ)){if(w(b,CR)){if(!w(b,CS)&&a&&!a[2])return[0,6,a[1]]}else
+m=a[1];return[0,[3,CW(c)],m]}}else
+if(t(b,Df)){if(t(b,Dg)){if(t(b,Dh)){if(t(b,Di)){if(t(b,Dj)){if(t(b,Dk)){if(!t(b,Dl)&&a&&!a[2])return[0,6,a[1]]}else
 if(a&&!a[2]){var
-g=a[1];return[0,7,[0,c1([0,g[1],[0,g[2],[0,g[3],0]]]),1,1]]}}else
-if(a&&!a[2])return Cj(a[1],c)}else
-if(a&&a[2])return[0,1,CA(a)]}else
+g=a[1];return[0,7,[0,c3([0,g[1],[0,g[2],[0,g[3],0]]]),1,1]]}}else
+if(a&&!a[2])return CO(a[1],c)}else
+if(a&&a[2])return[0,1,C5(a)]}else
 if(a&&!a[2]){var
-n=a[1];return[0,Cu(c),n]}}else
+n=a[1];return[0,CZ(c),n]}}else
 if(a&&!a[2]){var
-j=nd(a[1],c);return[0,[5,j[1]],j[2]]}}else
-if(a&&a[2])return[0,0,Cy(a)];return aY(CL,b)}var
-CT=c_;function
-CU(a){dF(CV,a);var
-b=cn(a),d=cn(a),e=cn(a);c1([0,b,[0,d,[0,e,0]]]);var
-j=bl([0,b,0],bN,a),h=bl([0,b,0],bN,a);ax(bq(function(a){return 0<U(a[1])?1:0},h),CW);var
-g=cn(a);if(c_<g)throw[0,ew,f(aC(CX),CT)];var
-i=p(g+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
-b=k,e=j;for(;;){if(g<b)return bp(e);var
-f=cm(function(b){return function(a){return c0(CY,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=CC(H(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];c1([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
-b=b+1|0,e=[0,[0,f,h[1]],e];continue}}(1,0)]}function
-ne(b,a){dF(CZ,a);fU(a);function
-d(a){return fW(2,0,a)}var
-e=ih(aH(aH(b[1],b[2]),b[3]),d,a),c=fT(a);if(10===c)a[3]=1;else
-if(32!==c)throw[0,ck,C0];return e}var
-nf=30;function
-ij(a){var
-c=a3(a);if(c<=30)return[0,cT(a),0];var
-d=0<=U(a)?a:s(a),b=az(0,c-60|0),e=0===b?d:cf(d,b),f=cf(e,nf),i=cT(l(e,O(f,nf))),g=bx(cT(f),30)+i,h=0<=U(a)?g:-g;return[0,h,b]}function
-a9(c,b){var
-a=ij(b);return bx(a[1],a[2]-c|0)}function
-aV(e,d,c){var
-a=ij(d),b=ij(c);return bx(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-a_(d,c){var
-a=bx(c,d),e=Math.abs(a);if(e<o7)return Math.floor(a+dR)|0;if(e<o7)return a|0;var
-f=jn(c),g=bx(f[1],27),h=Math.floor(g),i=k(O(h|0,26),bx(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?O(i,b):cf(i,-b|0)}function
-aM(a){return Math.abs(a)<L?1:0}function
-ng(b,a){return gP(b.length-1,a.length-1)-1|0}function
-R(c,b){var
-e=ng(c,b),d=0.,i=0;if(e<0)var
+j=no(a[1],c);return[0,[5,j[1]],j[2]]}}else
+if(a&&a[2])return[0,0,C3(a)];return aW(De,b)}var
+Dm=da;function
+Dn(a){dH(Do,a);var
+b=cp(a),d=cp(a),e=cp(a);c3([0,b,[0,d,[0,e,0]]]);var
+j=bn([0,b,0],a1,a),g=bn([0,b,0],a1,a);ax(bt(function(a){return 0<V(a[1])?1:0},g),Dp);var
+f=cp(a);if(da<f)throw[0,ey,h(aC(Dq),Dm)];var
+i=q(f+1|0,[0,b,d,e]);return[0,b,d,e,j,g,function(k,j){var
+b=k,e=j;for(;;){if(f<b)return bs(e);var
+g=b4(function(b){return function(a){return c2(Dr,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=C7(K(function(b){return function(a){return b(i,a)}}(l),g),a),d=h[2];c3([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+b=b+1|0,e=[0,[0,g,h[1]],e];continue}}(1,0)]}function
+np(b,a){dH(Ds,a);fW(a);function
+d(a){return fY(2,0,a)}var
+e=im(aH(aH(b[1],b[2]),b[3]),d,a),c=fV(a);if(10===c)a[3]=1;else
+if(32!==c)throw[0,cn,Dt];return e}var
+nq=30;function
+ip(a){var
+c=a5(a);if(c<=30)return[0,cV(a),0];var
+d=0<=V(a)?a:r(a),b=az(0,c-60|0),e=0===b?d:ch(d,b),f=ch(e,nq),i=cV(l(e,P(f,nq))),g=bA(cV(f),30)+i,h=0<=V(a)?g:-g;return[0,h,b]}function
+ba(c,b){var
+a=ip(b);return bA(a[1],a[2]-c|0)}function
+aM(e,d,c){var
+a=ip(d),b=ip(c);return bA(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+bb(d,c){var
+a=bA(c,d),e=Math.abs(a);if(e<pj)return Math.floor(a+dT)|0;if(e<pj)return a|0;var
+f=js(c),g=bA(f[1],27),h=Math.floor(g),i=k(P(h|0,26),bA(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?P(i,b):ch(i,-b|0)}function
+aN(a){return Math.abs(a)<J?1:0}function
+nr(b,a){return gR(b.length-1,a.length-1)-1|0}function
+S(c,b){var
+e=nr(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
-a0(b,e,c){var
-d=ng(b,c),f=0;if(!(d<0)){var
+a2(b,e,c){var
+d=nr(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
-c2(c,b){var
-a=[0,0.];d6(function(c){var
-d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-dI(a){return a*a}function
-b3(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=r(function(a){return R(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-C1(a,d,b){var
-i=d?d[1]:3,f=b3(a,b);function
-g(b){return a[1]?Math.abs(e(f,b))/Math.sqrt(e(a[8],b)+oV):2.*e(f,b)-e(a[8],b)}function
+c4(c,b){var
+a=[0,0.];d8(function(c){var
+d=h(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
+dK(a){return a*a}function
+b5(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=s(function(a){return S(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+Du(a,d,b){var
+i=d?d[1]:3,f=b5(a,b);function
+g(b){return a[1]?Math.abs(e(f,b))/Math.sqrt(e(a[8],b)+o8):2.*e(f,b)-e(a[8],b)}function
 j(a){return a}var
-k=aQ(a[2],j),h=qZ(function(d){var
-e=c(a[13],b)[1+b];return c(a[13],d)[1+d]===e?1:0},k),l=h[2],m=e5(function(b,a){var
-c=g(b);return gt(g(a),c)},l),n=bV(function(a,b){return a<i?1:0},m);return cu(h[1],n)}function
-C2(a){var
-b=cQ(0,a.length-1);return V(function(e,d){var
-f=uD(c7,c7,d),h=kb(b,f),g=e4(function(b){return bn(c(a,b)[1+b],d)},h);return g?g[1]:(fd(b,f,e),e)},a)}function
-C3(a){return typeof
-a==="number"?0===a?C4:0:2===a[0]?C6:C5}function
-C7(c,a){var
-b=p(c,0.),d=1./az(1,a.length-1);function
-f(a,c){return t(b,a,e(b,a)+c*d)}d6(function(a){return B(f,a)},a);function
-g(c,a){return a-e(b,c)}return r(function(a){return V(g,a)},a)}function
-C8(c,b,a){var
-d=c2(a,function(a){return dI(A(a-c,b-a))});return[0,c2(a,function(a){return dI(A(0.,A(c-a,a-b)))}),d]}function
-nh(b,a,c){if(b!=$&&a!=L){var
-d=c2(c,function(c){return A(b*c,a*c)});return[0,c2(c,function(c){return bb(b*c,a*c)}),d]}return[0,$,L]}function
-ik(e,d,b){function
-a(c){return e*Math.sqrt(c2(b,function(a){switch(d){case
+k=aR(a[2],j),h=rc(function(d){var
+e=c(a[13],b)[1+b];return c(a[13],d)[1+d]===e?1:0},k),l=h[2],m=e7(function(b,a){var
+c=g(b);return gv(g(a),c)},l),n=bV(function(a,b){return a<i?1:0},m);return cw(h[1],n)}function
+Dv(a){var
+b=cS(0,a.length-1);return W(function(e,d){var
+f=uS(c9,c9,d),h=ki(b,f),g=e6(function(b){return bp(c(a,b)[1+b],d)},h);return g?g[1]:(ff(b,f,e),e)},a)}function
+Dw(a){return typeof
+a==="number"?0===a?Dx:0:2===a[0]?Dz:Dy}function
+DA(c,a){var
+b=q(c,0.),d=1./az(1,a.length-1);function
+f(a,c){return u(b,a,e(b,a)+c*d)}d8(function(a){return B(f,a)},a);function
+g(c,a){return a-e(b,c)}return s(function(a){return W(g,a)},a)}function
+DB(c,b,a){var
+d=c4(a,function(a){return dK(A(a-c,b-a))});return[0,c4(a,function(a){return dK(A(0.,A(c-a,a-b)))}),d]}function
+ns(b,a,c){if(b!=_&&a!=J){var
+d=c4(c,function(c){return A(b*c,a*c)});return[0,c4(c,function(c){return be(b*c,a*c)}),d]}return[0,_,J]}function
+iq(e,d,b){function
+a(c){return e*Math.sqrt(c4(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(c8),c]}function
-C9(a,g,d){var
-b=aa(bb,L,d),c=aa(A,$,d),h=ik(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(c_),c]}function
+DC(a,g,d){var
+b=aa(be,J,d),c=aa(A,_,d),h=iq(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-C_(d,b,v,n){var
+DD(d,b,v,n){var
 X=b[9],Y=0;function
-Z(b,a){return az(b,a3(a))}var
-f=ai(function(a,b){return ai(Z,a,b)},Y,X),k=b[8],w=1,_=b[9],g=I(H(function(a){return I(H(function(a){return a9(f,a)},a))},_)),x=b[10],h=x?a9(f,x[1]):$,y=b[11],i=y?a9(f,y[1]):L,z=b[10],B=b[11],P=0;if(z&&0<=U(z[1]))var
+Z(b,a){return az(b,a5(a))}var
+f=ai(function(a,b){return ai(Z,a,b)},Y,X),k=b[8],w=1,$=b[9],g=L(K(function(a){return L(K(function(a){return ba(f,a)},a))},$)),x=b[10],h=x?ba(f,x[1]):_,y=b[11],i=y?ba(f,y[1]):J,z=b[10],B=b[11],P=0;if(z&&0<=V(z[1]))var
 l=0;else
 P=1;if(P){var
-Q=0;if(B&&!(0<U(B[1])))var
+Q=0;if(B&&!(0<V(B[1])))var
 l=1;else
 Q=1;if(Q)var
 l=2}var
-C=r(function(a){return 2===d?Math.sqrt(R(a,a)):1.},g);switch(d){case
+C=s(function(a){return 2===d?Math.sqrt(S(a,a)):1.},g);switch(d){case
 0:var
-j=C7(n,g);break;case
+j=DA(n,g);break;case
 1:var
 j=g;break;default:var
-j=V(function(b,a){return r(function(a){return a/e(C,b)},a)},g)}var
-S=0;if(2!==d&&h!=$&&i!=L){var
-D=[0,[as,(h+i)/2.,n*dI((i-h)/2.),dR],0];S=1}if(!S)var
+j=W(function(b,a){return s(function(a){return a/e(C,b)},a)},g)}var
+R=0;if(2!==d&&h!=_&&i!=J){var
+D=[0,[as,(h+i)/2.,n*dK((i-h)/2.),dT],0];R=1}if(!R)var
 D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
 O=o[1];if(O)var
-t=O[1],ap=t[2],aq=aV(f,a(k,t[1]),ap),ar=1./dI(a9(0,t[2])),at=[0,[as,0.,dI(aq),ar],0],m=at;else
+t=O[1],ap=t[2],aq=aM(f,a(k,t[1]),ap),ar=1./dK(ba(0,t[2])),at=[0,[as,0.,dK(aq),ar],0],m=at;else
 u=1}else
 var
-m=[0,[as,0.,1.,aV(-f|0,w,k)],0];if(u)var
+m=[0,[as,0.,1.,aM(-f|0,w,k)],0];if(u)var
 m=0;var
-q=b[4],T=0;if(typeof
-q!=="number"&&2!==q[0]){var
-E=0===U(q[1][1])?1:0;T=1}if(!T)var
+p=b[4],T=0;if(typeof
+p!=="number"&&2!==p[0]){var
+E=0===V(p[1][1])?1:0;T=1}if(!T)var
 E=0;function
 aa(a){switch(d){case
-0:return C8(h,i,a);case
+0:return DB(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=bb(i,b),c=nh(A(h,-b),f,a),e=ik(b,l,a),g=bb(c[2],e[2]);return[0,A(c[1],e[1]),g]}return nh(h,i,a);default:return E?C9(1.,l,a):ik(1.,l,a)}}var
-ab=2===d?j:g,F=r(aa,ab),G=a(k,k),ac=I(b[9]);function
-ad(a){return 2===d?a9(0,a):aV(-2*f|0,a,G)}if(2===d)var
-ae=0,J=function(a,b){return aV(ae,a,b)};else
+b=Math.sqrt(m[1][2]),f=be(i,b),c=ns(A(h,-b),f,a),e=iq(b,l,a),g=be(c[2],e[2]);return[0,A(c[1],e[1]),g]}return ns(h,i,a);default:return E?DC(1.,l,a):iq(1.,l,a)}}var
+ab=2===d?j:g,F=s(aa,ab),G=a(k,k),ac=L(b[9]);function
+ad(a){return 2===d?ba(0,a):aM(-2*f|0,a,G)}if(2===d)var
+ae=0,H=function(a,b){return aM(ae,a,b)};else
 var
-J=function(c,b){return aV(2*f|0,a(c,G),b)};var
-af=2===d?0:2*(a3(k)-f|0)|0,s=b[4],W=0;if(typeof
-s!=="number"&&2===s[0]){var
-M=s[1];if(M){var
-N=M[1],ao=a(N[2],N[2]),K=ao;W=1}}if(!W)var
-K=w;var
-ag=0===d?0:cu(D,m),ah=C2(g),aj=r(function(a){return a[2]},F),ak=r(function(a){return a[1]},F),al=p(v,[0]),am=r(function(a){return c2(a,function(a){return a})},j),an=r(function(a){return R(a,a)},j);return[0,d,v,n,f,function(a){return I(c(ac,a)[1+a])},j,C,an,am,al,ak,aj,ah,ag,K,af,J,ad]}function
-C$(a){var
-b=a[2],c=a[1],d=0===e6(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bq(function(a){return 0===e6(a,c)?1:0},g),e=C3(a[4]);if(e&&f&&h)return[0,C_(e[1],a,b,c)];return 0}function
-Da(a,d){function
-b(b){return r(function(a){return c(b,a)[1+a]},d)}var
-e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),q=b(a[9]),s=b(a[8]),t=b(a[7]),o=p(e,[0]),u=b(a[6]);function
+H=function(c,b){return aM(2*f|0,a(c,G),b)};var
+af=2===d?0:2*(a5(k)-f|0)|0,r=b[4],U=0;if(typeof
+r!=="number"&&2===r[0]){var
+M=r[1];if(M){var
+N=M[1],ao=a(N[2],N[2]),I=ao;U=1}}if(!U)var
+I=w;var
+ag=0===d?0:cw(D,m),ah=Dv(g),aj=s(function(a){return a[2]},F),ak=s(function(a){return a[1]},F),al=q(v,[0]),am=s(function(a){return c4(a,function(a){return a})},j),an=s(function(a){return S(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,an,am,al,ak,aj,ah,ag,I,af,H,ad]}function
+DE(a){var
+b=a[2],c=a[1],d=0===e8(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bt(function(a){return 0===e8(a,c)?1:0},g),e=Dw(a[4]);if(e&&f&&h)return[0,DD(e[1],a,b,c)];return 0}function
+DF(a,d){function
+b(b){return s(function(a){return c(b,a)[1+a]},d)}var
+e=d.length-1,f=a[18],g=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),p=b(a[9]),r=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
 v(b){var
-e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,q,o,n,m,l,k,j,i,h,g]}function
-ni(a){return 0<U(a[1])?1:0}function
-nj(e,b){var
-c=0===e[4]?1:0,a=e[5];if(typeof
+e=c(d,b)[1+b];return h(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,r,p,o,n,m,l,k,j,i,g,f]}function
+nt(a){return 0<V(a[1])?1:0}function
+nu(f,b){var
+c=0===f[4]?1:0,a=f[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
 2:return b?c?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=N(d[1],d[2])<0?1:0;if(c&&b&&ni(d)&&f)return 0;return 2;case
-1:if(c&&0<=U(a[1][1]))return 0;return 2;default:return ni(a[1])?1:2}}function
-Db(a,i,b){var
-f=p(b,0),g=p(b,0),d=a[7],e=gM(a[13],i),h=0;if(typeof
+e=a[1],g=O(e[1],e[2])<0?1:0;if(c&&b&&nt(e)&&g)return 0;return 2;case
+1:if(c&&0<=V(a[1][1]))return 0;return 2;case
+2:return nt(a[1])?1:2;default:var
+h=b?j:d;switch(hF([0,h,j],a[1])){case
+0:return 0;case
+1:return 1;default:return 2}}}function
+DG(a,i,b){var
+f=q(b,0),g=q(b,0),d=a[7],e=gO(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=N(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=O(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aq(k,a[13]);h=1}if(!h){jY(f,0,b,1);jY(g,0,b,1)}return[0,f,g]}function
-Dc(b,a){return p(b,[0,3,3,au(a,function(a){return a})])}function
-nk(g,a,e,d){var
-h=g[2],i=g[1],m=a[16],j=I(H(function(a){return 0<U(a)?1:0},m)),n=nj(a,1),o=[0,nj(a,0),n];function
-k(b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,b];var
-l=j.length-1<=a?1:0,m=l||c(j,a)[1+a],d=c(h,a)[1+a],e=d?2:d,f=c(i,a)[1+a],g=f?1:f,k=qz(m);switch(c(o,k)[1+k]){case
-0:return[0,e,g,b];case
-1:return[0,g,e,b];default:return[0,3,3,b]}}var
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aq(k,a[13]);h=1}if(!h){j5(f,0,b,1);j5(g,0,b,1)}return[0,f,g]}function
+DH(b,a){return q(b,[0,3,3,au(a,function(a){return a})])}function
+nv(f,a,e,d){var
+g=f[2],i=f[1],m=a[16],j=L(K(function(a){return 0<V(a)?1:0},m)),n=nu(a,1),o=[0,nu(a,0),n];function
+k(b,a){if(!c(i,a)[1+a]&&!c(g,a)[1+a])return[0,0,0,b];var
+l=j.length-1<=a?1:0,m=l||c(j,a)[1+a],d=c(g,a)[1+a],e=d?2:d,f=c(i,a)[1+a],h=f?1:f,k=qO(m);switch(c(o,k)[1+k]){case
+0:return[0,e,h,b];case
+1:return[0,h,e,b];default:return[0,3,3,b]}}var
 b=a[6];if(typeof
 b==="number"){if(0===b){var
 p=au(d,function(a){return a});return au(e,function(a){return k(p,a)})}}else
 if(0===b[0]){var
-l=I(b[1]);return au(e,function(a){if(a<l.length-1)var
-b=I(c(l,a)[1+a]),g=function(f){var
+l=L(b[1]);return au(e,function(a){if(a<l.length-1)var
+b=L(c(l,a)[1+a]),f=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=df(f,b.length-1-1|0),e=gD(c(b,d)[1+d],1);else
+d=dh(f,b.length-1-1|0),e=gF(c(b,d)[1+d],1);else
 var
-e=a;return e},h=aQ(d,function(a){return a}),e=I(f(aR(g),h));else
+e=a;return e},g=aR(d,function(a){return a}),e=L(h(aS(f),g));else
 var
-e=[0];return k(e,a)})}return Dc(e,d)}function
-Dd(b,d,a,c){return nk(Db(b,d,a),b,a,c)}function
-De(c,a,b){return nk([0,p(a,1),p(a,1)],c,a,b)}function
-Df(a,h,g){var
+e=[0];return k(e,a)})}return DH(e,d)}function
+DI(b,d,a,c){return nv(DG(b,d,a),b,a,c)}function
+DJ(c,a,b){return nv([0,q(a,1),q(a,1)],c,a,b)}function
+DK(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
-i=bz(a[13],h),b=p(a[2],0),j=function(a,d){var
-e=0<=U(d)?d:s(d),f=0<N(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};aq(function(b){return dh(j,gN(l,i,bz(a[13],b)))},g);var
-k=function(a){return a},e=au(a[2],k);ru(function(d,a){var
-e=c(b,d)[1+d];return N(c(b,a)[1+a],e)},e);var
-f=p(a[2],0);B(function(h,d){var
-e=h<=(a[2]/16|0)?1:0,g=e?0<U(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
-nl(a){return[0,-1,[0]]}function
-fX(a,g,b){var
-h=a[1],d=b3(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=b3(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
-co(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-il(a,b){var
-c=b8*a[17];return c<co(a,b)?1:0}function
-Dg(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
-Dh(a,b){var
-c=Dg(a,b);return(a[3]*a[15]-c)/2.}function
-Di(a,b){var
-c=a[3]==0.?0.:co(a,a[4]);return(co(a,b)+c)/2.}function
-fY(r,q,g,o){var
-d=g.length-1,f=p(d,0.),h=d-1|0;if(!(h<0)){var
+i=bC(a[13],h),b=q(a[2],0),j=function(a,d){var
+e=0<=V(d)?d:r(d),f=0<O(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};aq(function(b){return dj(j,gP(l,i,bC(a[13],b)))},g);var
+k=function(a){return a},e=au(a[2],k);rJ(function(d,a){var
+e=c(b,d)[1+d];return O(c(b,a)[1+a],e)},e);var
+f=q(a[2],0);B(function(h,d){var
+e=h<=(a[2]/16|0)?1:0,g=e?0<V(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return q(a[2],1)}function
+nw(a){return[0,-1,[0]]}function
+fZ(a,g,b){var
+h=a[1],d=b5(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=b5(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
+cq(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
+ir(a,b){var
+c=b_*a[17];return c<cq(a,b)?1:0}function
+DL(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+DM(a,b){var
+c=DL(a,b);return(a[3]*a[15]-c)/2.}function
+DN(a,b){var
+c=a[3]==0.?0.:cq(a,a[4]);return(cq(a,b)+c)/2.}function
+f0(r,p,g,o){var
+d=g.length-1,f=q(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
-i=e(o,a),j=a+1|0,k=d-1|0,s=c(q,a)[1+a];if(k<j)var
+i=e(o,a),j=a+1|0,k=d-1|0,s=c(p,a)[1+a];if(k<j)var
 l=i;else{var
 b=j,m=i;for(;;){var
 v=e(f,b),n=m-e(s,c(r,b)[1+b])*v,w=b+1|0;if(k!==b){var
 b=w,m=n;continue}var
-l=n;break}}t(f,a,l/e(g,a));var
-u=a-1|0;if(0!==a){var
-a=u;continue}break}}return f}function
-dJ(b,f){var
+l=n;break}}u(f,a,l/e(g,a));var
+t=a-1|0;if(0!==a){var
+a=t;continue}break}}return f}function
+dL(b,f){var
 g=b[19];if(g[1]!==f){var
-i=b[11].length-1,h=p(i,0.),j=i-1|0,u=0;if(!(j<0)){var
-a=u;for(;;){var
+i=b[11].length-1,h=q(i,0.),j=i-1|0,t=0;if(!(j<0)){var
+a=t;for(;;){var
 k=c(b[12],a)[1+a];if(k){var
-l=k[1],v=l[2],w=c(b[1][6],f)[1+f];t(h,a,R(l[1],w)-v)}else{var
-m=c(b[9],a)[1+a],n=fX(b,m,f),o=a-1|0,y=0;if(o<0)var
-q=n;else{var
+l=k[1],v=l[2],w=c(b[1][6],f)[1+f];u(h,a,S(l[1],w)-v)}else{var
+m=c(b[9],a)[1+a],n=fZ(b,m,f),o=a-1|0,y=0;if(o<0)var
+p=n;else{var
 d=y,r=n;for(;;){var
 z=e(h,d),s=r-e(c(b[10],d)[1+d],m)*z,A=d+1|0;if(o!==d){var
 d=A,r=s;continue}var
-q=s;break}}t(h,a,q/e(b[11],a))}var
+p=s;break}}u(h,a,p/e(b[11],a))}var
 x=a+1|0;if(j!==a){var
 a=x;continue}break}}g[1]=f;g[2]=h}return g[2]}function
-im(c,b,a){var
-d=R(a,a);return A(0.,e(c[8],b)-d)}function
-cp(a,b){var
+is(c,b,a){var
+d=S(a,a);return A(0.,e(c[8],b)-d)}function
+cr(a,b){var
 d=bX(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];a0(d,1.,c(a[1][6],f)[1+f])}return d}function
-io(c,a){var
-b=1;for(;;){aq(function(b){return a0(a,R(b,a),b)},c);var
+e=a[4],f=c(a[2],e)[1+e][1];a2(d,1.,c(a[1][6],f)[1+f])}return d}function
+it(c,a){var
+b=1;for(;;){aq(function(b){return a2(a,S(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-nm(a){var
-b=Math.sqrt(R(a,a));return r(function(a){return a/b},a)}function
-Dj(a){var
+nx(a){var
+b=Math.sqrt(S(a,a));return s(function(a){return a/b},a)}function
+DO(a){var
 l=a[1],m=a[2];function
 d(a){return c(m,a)[1+a][1]}var
-x=m.length-1,p=r(function(b){return e(a[8],b[1])},m),n=[0,0];B(function(b,e){var
+x=m.length-1,p=s(function(b){return e(a[8],b[1])},m),n=[0,0];B(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
-g=[0,0],h=[0,0],q=[0,0],o=[0,0],s=[0,0],i=[0,0];function
+f=[0,0],g=[0,0],q=[0,0],o=[0,0],r=[0,0],i=[0,0];function
 y(h){var
-b=ap(i[1]),c=ap(g[1])-b|0,e=g[1],f=bp(bV(function(a,b){return a<c?1:0},e));aq(function(b){var
-c=i[1],e=cp(a,d(b));i[1]=[0,nm(io(i[1],e)),c];return 0},f);return i[1]}function
-u(c){if(0.<a[3])var
+b=ap(i[1]),c=ap(f[1])-b|0,e=f[1],g=bs(bV(function(a,b){return a<c?1:0},e));aq(function(b){var
+c=i[1],e=cr(a,d(b));i[1]=[0,nx(it(i[1],e)),c];return 0},g);return i[1]}function
+t(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
 b=0.;var
 g=d(c);return e(l[8],g)+b}function
 E(b){var
-g=e(p,b);if(dQ*u(b)<g)var
+g=e(p,b);if(dS*t(b)<g)var
 c=g;else
 var
-n=cp(a,d(b)),l=io(y(0),n),c=R(l,l);var
-h=Di(a,b),i=1e-22*u(b)<c?1:0;if(i)var
-j=cH<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=cr(a,d(b)),l=it(y(0),n),c=S(l,l);var
+h=DN(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=cJ<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=b8*a[17],k=[0,[0,co(a,b)<=m?1:0,c,b]];else
+m=b_*a[17],k=[0,[0,cq(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=f(bW(E),F);if(i){var
-w=ai(az,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bW(function(c){return function(b){var
+F=n[1],i=h(bW(E),F);if(i){var
+w=ai(az,i[1],i[2]),b=w[3],z=w[2];n[1]=h(bW(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dQ*u(b)<z?1:0,I=o[1],J=h[1],K=Dh(a,b),L=qV(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
-A=au(x,function(c){return function(b){return fX(a,c,d(b))}}(b)),M=h[1];aq(function(b,c){return function(a){return a0(c,e(a,b),a)}}(b,A),M);var
-N=0,O=r(function(b){return function(a){return a/b}}(j),A),C=N,k=O}else{var
-P=cp(a,G),m=nm(io(y(0),P));if(0.<a[3])var
-D=d(a[4]),v=R(m,c(l[6],D)[1+D]);else
+G=d(b),j=Math.sqrt(z),H=dS*t(b)<z?1:0,I=o[1],J=g[1],K=DM(a,b),L=q_(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+A=au(x,function(c){return function(b){return fZ(a,c,d(b))}}(b)),M=g[1];aq(function(b,c){return function(a){return a2(c,e(a,b),a)}}(b,A),M);var
+N=0,O=s(function(b){return function(a){return a/b}}(j),A),C=N,k=O}else{var
+P=cr(a,G),m=nx(it(y(0),P));if(0.<a[3])var
+D=d(a[4]),v=S(m,c(l[6],D)[1+D]);else
 var
 v=0.;var
-Q=[0,[0,m,v]],S=au(x,function(e,f){return function(b){var
-a=d(b);return R(e,c(l[6],a)[1+a])-f}}(m,v)),C=Q,k=S}t(k,b,j);B(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];q[1]=[0,j,q[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
-j(a){return I(bp(a))}var
-v=j(g[1]),z=j(h[1]),C=j(q[1]),b=j(o[1]),D=fY(v,z,C,b),k=[0,0.],w=[0,0.];B(function(d,b){w[1]=w[1]+b;var
-e=Math.abs(b)*co(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=co(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
-G=k[1],H=R(b,b),J=a[15]-H+G,K=R(b,b),L=A(J,gl*(a[15]+K)+cH),M=a[19],N=a[18],O=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,C,Q,b,D,P,L,O,N,M]}function
-nn(l,a,k,j,i,g,f,d,c){var
-m=Math.abs(c)+cH,h=aa(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
-n=nl(0);return Dj([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eN*h<b[1]?1:0,n])}function
-Dk(a,b){var
+Q=[0,[0,m,v]],R=au(x,function(e,f){return function(b){var
+a=d(b);return S(e,c(l[6],a)[1+a])-f}}(m,v)),C=Q,k=R}u(k,b,j);B(function(b,a){return u(p,b,e(p,b)-a*a)},k);r[1]=[0,C,r[1]];f[1]=[0,b,f[1]];g[1]=[0,k,g[1]];q[1]=[0,j,q[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
+j(a){return L(bs(a))}var
+v=j(f[1]),z=j(g[1]),C=j(q[1]),b=j(o[1]),D=f0(v,z,C,b),k=[0,0.],w=[0,0.];B(function(d,b){w[1]=w[1]+b;var
+e=Math.abs(b)*cq(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=cq(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
+G=k[1],H=S(b,b),I=a[15]-H+G,J=S(b,b),K=A(I,gn*(a[15]+J)+cJ),M=a[19],N=a[18],O=a[17],P=a[15],Q=j(r[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,C,Q,b,D,P,K,O,N,M]}function
+ny(l,a,k,j,i,g,f,d,c){var
+m=Math.abs(c)+cJ,h=aa(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
+n=nw(0);return DO([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eP*h<b[1]?1:0,n])}function
+DP(a,b){var
 d=[0,0];B(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
-i=d[1],g=c(b,i)[1+i][1],m=b3(a,g);function
+i=d[1],f=c(b,i)[1+i][1],m=b5(a,f);function
 n(b){var
-f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(dQ*f<h)return h;var
-d=bX(c(a[6],b)[1+b]);a0(d,1.,c(a[6],g)[1+g]);return R(d,d)}var
-h=au(a[2],n);t(h,g,0.);function
-j(c){return r(function(a){var
-b=e(h,a[1]);return f(c,a)-b},b)}var
-k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),q=j(function(a){return a[2]});return nn(a,b,1.,d[1],-1,q,p,h,o)}function
-Dl(c,b,g,a){function
-d(g,d){var
-h=[as,d];return cw(r(function(b){var
-d=a[1]*e(c[9],b[1]);return gk*(f(g,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return nn(c,b,0.,b.length-1,g,d(function(a){return a[3]},$),k,i,h)}function
-no(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,Dk(a,b),0];var
-c=a[14];return cv(function(c,d){return Dl(a,b,c,d)},c)}function
-ip(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bz(a[1][14],a[5]);return b/gk+d[1]*e(a[1][9],c)}function
-Dm(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bz(a[1][14],a[5]);return gk*(b-d[1]*e(a[1][9],c))}function
-Dn(a,d,b){var
-c=dJ(a,b),e=R(a[13],c),f=a[16],g=2.*Math.sqrt(im(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-c3(a){return a[6].length-1}function
-Do(a,k,b,j){var
-f=dJ(a,b),l=f.length-1;function
+g=e(a[8],b)+e(a[8],f),h=g-2.*e(m,b);if(dS*g<h)return h;var
+d=bX(c(a[6],b)[1+b]);a2(d,1.,c(a[6],f)[1+f]);return S(d,d)}var
+g=au(a[2],n);u(g,f,0.);function
+j(c){return s(function(a){var
+b=e(g,a[1]);return h(c,a)-b},b)}var
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),q=j(function(a){return a[2]});return ny(a,b,1.,d[1],-1,q,p,g,o)}function
+DQ(c,b,f,a){function
+d(f,d){var
+g=[as,d];return cy(s(function(b){var
+d=a[1]*e(c[9],b[1]);return gm*(h(f,b)-d)},b),g)}var
+g=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return ny(c,b,0.,b.length-1,f,d(function(a){return a[3]},_),k,i,g)}function
+nz(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,DP(a,b),0];var
+c=a[14];return cx(function(c,d){return DQ(a,b,c,d)},c)}function
+iu(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=bC(a[1][14],a[5]);return b/gm+d[1]*e(a[1][9],c)}function
+DR(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+d=bC(a[1][14],a[5]);return gm*(b-d[1]*e(a[1][9],c))}function
+DS(a,d,b){var
+c=dL(a,b),e=S(a[13],c),f=a[16],g=2.*Math.sqrt(is(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+c5(a){return a[6].length-1}function
+DT(a,k,b,j){var
+f=dL(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(A(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
-d=R(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
-Dp(a,d){if(d===a[9].length-1)return a;function
-b(a){return e7(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=R(c,c),h=R(a[13],a[13])-g,i=nl(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fY(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
-np(a,e,d){var
-b=cp(a,e);B(function(d,f){var
-e=c(a[9],d)[1+d];return a0(b,f,cp(a,c(a[2],e)[1+e][1]))},d);return b}function
-Dq(a,i,f){var
-j=f.length-1,g=p(j,0.),k=j-1|0,u=np(a,i,f),v=0;if(!(k<0)){var
+d=S(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
+DU(a,d){if(d===a[9].length-1)return a;function
+b(a){return e9(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=S(c,c),h=S(a[13],a[13])-g,i=nw(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=f0(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
+nA(a,e,d){var
+b=cr(a,e);B(function(d,f){var
+e=c(a[9],d)[1+d];return a2(b,f,cr(a,c(a[2],e)[1+e][1]))},d);return b}function
+DV(a,i,f){var
+j=f.length-1,g=q(j,0.),k=j-1|0,t=nA(a,i,f),v=0;if(!(k<0)){var
 b=v;for(;;){var
-h=c(a[9],b)[1+b],n=R(u,cp(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
-q=n;else{var
+h=c(a[9],b)[1+b],n=S(t,cr(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
+p=n;else{var
 d=x,r=n;for(;;){var
 z=e(c(a[10],d)[1+d],h),s=r-e(g,d)*z,A=d+1|0;if(o!==d){var
 d=A,r=s;continue}var
-q=s;break}}t(g,b,q/e(a[11],b));var
+p=s;break}}u(g,b,p/e(a[11],b));var
 y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
-w=fY(a[9],a[10],a[11],g),l=V(function(b,a){return a+e(w,b)},f),m=np(a,i,l);return[0,l,R(m,m)]}function
-fZ(n,j,a,m,f){var
-F=n?n[1]:gj,G=j?j[1]:j,o=dJ(a,f),q=fY(a[9],a[10],a[11],o),r=im(a,f,o),E=0;if(!G&&r<i2*e(a[8],f)){var
-D=Dq(a,f,q),O=D[2],P=D[1],k=O,h=P;E=1}if(!E)var
-k=r,h=q;var
-H=A(a[15],gn*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cH),i=p(c3(a),0.),l=[0,0.],s=0.;function
-u(c,b){var
+w=f0(a[9],a[10],a[11],g),l=W(function(b,a){return a+e(w,b)},f),m=nA(a,i,l);return[0,l,S(m,m)]}function
+f1(n,j,a,m,f){var
+F=n?n[1]:gl,G=j?j[1]:j,o=dL(a,f),p=f0(a[9],a[10],a[11],o),r=is(a,f,o),E=0;if(!G&&r<i7*e(a[8],f)){var
+D=DV(a,f,p),O=D[2],P=D[1],k=O,h=P;E=1}if(!E)var
+k=r,h=p;var
+H=A(a[15],gp*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cJ),i=q(c5(a),0.),l=[0,0.],s=0.;function
+t(c,b){var
 d=b!=0.?1:0;if(d){var
 g=0.<b?e(a[7],c):e(a[6],c);l[1]=l[1]+b*g;var
 f=0}else
@@ -5804,124 +5945,124 @@ f=d;return f}var
 v=h.length-1-1|0,I=0;if(v<0)var
 w=s;else{var
 d=I,z=s;for(;;){var
-B=g*e(a[14],d)-m*e(h,d);t(i,c(a[9],d)[1+d],B);var
+B=g*e(a[14],d)-m*e(h,d);u(i,c(a[9],d)[1+d],B);var
 C=z+B,N=d+1|0;if(v!==d){var
 d=N,z=C;continue}var
 w=C;break}}var
-x=g-a[3]*(m+w);t(i,a[4],x);u(a[4],x);var
+x=g-a[3]*(m+w);u(i,a[4],x);t(a[4],x);var
 y=h.length-1-1|0,J=0;if(!(y<0)){var
 b=J;for(;;){var
-L=e(i,c(a[9],b)[1+b]);u(c(a[9],b)[1+b],L);var
+L=e(i,c(a[9],b)[1+b]);t(c(a[9],b)[1+b],L);var
 M=b+1|0;if(y!==b){var
 b=M;continue}break}}var
-K=g*R(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
-Dr=48,Ds=16,f0=400000000;function
-Dt(a){function
+K=g*S(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
+DW=48,DX=16,f2=400000000;function
+DY(a){function
 d(a){return a}var
-b=au(c3(a),d);if(b.length-1<=48)return b;var
-c=r(function(b){var
+b=au(c5(a),d);if(b.length-1<=48)return b;var
+c=s(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!j0(function(a){return a===b?1:0},e)){var
-c=co(a,b);d=1}}if(!d)var
-c=c8;return[0,c,b]},b);j1(function(b,a){return a1(b,a)},c);var
-e=e7(c,0,az(Dr,a[9].length-1+1|0));return r(function(a){return a[2]},e)}function
-Du(a){var
-b=Dt(a),d=a[2].length-1;function
-f(e,b){if(!(d<=e)&&!(d<=b))return fX(a,e,c(a[2],b)[1+b][1]);return 0.}var
-g=r(function(a){return r(function(b){return f(a,b)},b)},b),h=r(function(b){return e(a[7],b)},b),i=r(function(b){return e(a[6],b)},b);return[0,a,b,r(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-nq(b,a){var
-d=c(b[2],a)[1+a];return il(b[1],d)}function
-Dv(a,c){var
-d=a[1][2].length-1,b=a[2];return r(function(b){return d<=b?0.:fX(a[1],b,c)},b)}function
-nr(g,o,D,n,f,j){var
-k=f.length-1,p=0.,h=r(function(a){return o*a},n),q=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
-u=p;else{var
+e=a[9];if(!j7(function(a){return a===b?1:0},e)){var
+c=cq(a,b);d=1}}if(!d)var
+c=c_;return[0,c,b]},b);j8(function(b,a){return a3(b,a)},c);var
+e=e9(c,0,az(DW,a[9].length-1+1|0));return s(function(a){return a[2]},e)}function
+DZ(a){var
+b=DY(a),d=a[2].length-1;function
+f(e,b){if(!(d<=e)&&!(d<=b))return fZ(a,e,c(a[2],b)[1+b][1]);return 0.}var
+g=s(function(a){return s(function(b){return f(a,b)},b)},b),h=s(function(b){return e(a[7],b)},b),i=s(function(b){return e(a[6],b)},b);return[0,a,b,s(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
+nB(b,a){var
+d=c(b[2],a)[1+a];return ir(b[1],d)}function
+D0(a,c){var
+d=a[1][2].length-1,b=a[2];return s(function(b){return d<=b?0.:fZ(a[1],b,c)},b)}function
+nC(g,o,D,n,f,j){var
+k=f.length-1,p=0.,h=s(function(a){return o*a},n),q=e(g[1][8],D),r=k-1|0,E=0;if(r<0)var
+t=p;else{var
 a=E,l=p;for(;;){var
 i=e(f,a);if(i!=0.){var
 I=0.<i?e(g[5],a):e(g[4],a),J=l+i*I,C=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(C<0)){var
-d=L;for(;;){t(h,d,e(h,d)+i*e(K,d));var
+d=L;for(;;){u(h,d,e(h,d)+i*e(K,d));var
 N=d+1|0;if(C!==d){var
 d=N;continue}break}}var
 m=J}else
 var
 m=l;var
-M=a+1|0;if(s!==a){var
+M=a+1|0;if(r!==a){var
 a=M,l=m;continue}var
-u=m;break}}var
+t=m;break}}var
 v=k-1|0,F=0;if(v<0)var
 w=q;else{var
 b=F,z=q;for(;;){var
 B=z+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(v!==b){var
 b=H,z=B;continue}var
 w=B;break}}var
-x=A(0.,w),y=0.<j?-u-x/j:$,G=dj(y)?$:y;return[0,f,j,h,x,G]}function
-Dw(j,i){var
+x=A(0.,w),y=0.<j?-t-x/j:_,G=dl(y)?_:y;return[0,f,j,h,x,G]}function
+D1(j,i){var
 d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];t(E,g,e(E,g)*1.00000000001+cH);var
+E=c(j,g)[1+g];u(E,g,e(E,g)*1.00000000001+cJ);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
-q=d-1|0,G=0;if(!(q<0)){var
+p=d-1|0,G=0;if(!(p<0)){var
 b=G;for(;;){var
 z=c(j,b)[1+b],A=b+1|0,B=d-1|0,K=e(z,b);if(!(B<A)){var
 f=A;for(;;){var
 m=c(j,f)[1+f],n=e(m,b)/K;if(n!=0.){var
 C=b+1|0,D=d-1|0;if(!(D<C)){var
-h=C;for(;;){t(m,h,e(m,h)-n*e(z,h));var
+h=C;for(;;){u(m,h,e(m,h)-n*e(z,h));var
 N=h+1|0;if(D!==h){var
-h=N;continue}break}}t(i,f,e(i,f)-n*e(i,b))}var
+h=N;continue}break}}u(i,f,e(i,f)-n*e(i,b))}var
 M=f+1|0;if(B!==f){var
 f=M;continue}break}}var
-L=b+1|0;if(q!==b){var
+L=b+1|0;if(p!==b){var
 b=L;continue}break}}var
-l=p(d,0.),r=d-1|0;if(!(r<0)){var
+l=q(d,0.),r=d-1|0;if(!(r<0)){var
 a=r;for(;;){var
-s=e(i,a),u=a+1|0,v=d-1|0;if(v<u)var
+s=e(i,a),t=a+1|0,v=d-1|0;if(v<t)var
 w=s;else{var
-k=u,x=s;for(;;){var
+k=t,x=s;for(;;){var
 I=e(l,k),y=x-e(c(j,a)[1+a],k)*I,J=k+1|0;if(v!==k){var
 k=J,x=y;continue}var
-w=y;break}}t(l,a,w/e(c(j,a)[1+a],a));var
+w=y;break}}u(l,a,w/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-ns(b,a){var
+nD(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],q=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=i_*b[1][17],g=V(function(b,h){var
-g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aQ(l.length-1,function(a){return a}),h=I(f(aR(function(b){var
-c=e(a[1],b)!=0.?1:0,d=c||(e(g,b)!=0.?1:0);return d}),s));function
+m=a[4]/(a[2]*a[2]),n=jd*b[1][17],f=W(function(b,h){var
+g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),r=aR(l.length-1,function(a){return a}),g=L(h(aS(function(b){var
+c=e(a[1],b)!=0.?1:0,d=c||(e(f,b)!=0.?1:0);return d}),r));function
 o(a,b){var
 f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(q,a)[1+a],b)-j-h+f}function
-p(b){return r(function(b){return e(g,b)*a[2]/2.},b)}function
-t(f){var
-b=f;for(;;){var
-h=p(b),c=Dw(r(function(b){return function(a){return r(function(b){return o(a,b)},b)}}(b),b),h),i=aA(b),d=bV(function(h){return function(d,b){var
-c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===e6(d,b.length-1))return[0,b,g,c];var
-b=I(d);continue}}var
-u=p(h),v=[0,h,g,d7(function(a,b){return b/(o(a,a)+cH)},h,u)];return[0,t(h),v]}function
-Dx(g,b,a,j){var
+p(b){return s(function(b){return e(f,b)*a[2]/2.},b)}function
+t(g){var
+b=g;for(;;){var
+h=p(b),c=D1(s(function(b){return function(a){return s(function(b){return o(a,b)},b)}}(b),b),h),i=aA(b),d=bV(function(h){return function(d,b){var
+c=e(a[1],b)==0.?1:0,g=c?e(h,d)*e(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===e8(d,b.length-1))return[0,b,f,c];var
+b=L(d);continue}}var
+u=p(g),v=[0,g,f,d9(function(a,b){return b/(o(a,a)+cJ)},g,u)];return[0,t(g),v]}function
+D2(g,b,a,j){var
 k=a[3],l=a[2],c=bX(b[1]),d=[0,b[2]],f=a[1];B(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(nq(g,a)&&h*n<0.){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(nB(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
-f=h;t(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-Dy(j,i,b){var
+f=h;u(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
+D3(j,i,b){var
 c=b[3],a=[0,1.],d=b[1];B(function(d,b){var
-f=e(i[1],b),g=nq(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=bb(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-Dz(a){var
+f=e(i[1],b),g=nB(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=be(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+D4(a){var
 b=0.;return aa(function(b,a){return b+Math.abs(a)},b,a)}function
-DA(a,c,h,g,f){var
-i=Dv(a,g),d=a[2].length-1;c[1]=c[1]-aH(aH(d,d),10+(d/3|0)|0)|0;var
-u=i_*a[1][17];function
+D5(a,c,h,g,f){var
+i=D0(a,g),d=a[2].length-1;c[1]=c[1]-aH(aH(d,d),10+(d/3|0)|0)|0;var
+v=jd*a[1][17];function
 k(b,j,f){var
-c=Dx(a,b,j,f),d=c[2],e=c[1],k=pw*Dz(e);return A(0.02*b[2],k)<d?nr(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],$]}function
+c=D2(a,b,j,f),d=c[2],e=c[1],k=pL*D4(e);return A(0.02*b[2],k)<d?nC(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],_]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
-n(w,v){var
-b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=ns(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aH(aH(h,h),h+3|0)/3|0)|0)-aH(4*d|0,d)|0;var
-o=Dy(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+n(w,u){var
+b=w,f=u;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
+m=nD(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aH(aH(h,h),h+3|0)/3|0)|0)-aH(4*d|0,d)|0;var
+o=D3(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
 r=e;else
@@ -5929,305 +6070,305 @@ t=1;if(t)var
 s=b[5]<j[5]?1:0,r=s?[0,j]:s;var
 p=r}var
 q=p||l(b,n,1.,12);if(q){var
-i=q[1];if(i[5]-b[5]<=u)return i;var
+i=q[1];if(i[5]-b[5]<=v)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],q=a[2],b=n(nr(a,h,g,i,r(function(a){return e(f[1],a)},q),o),Ds),j=p(f[1].length-1,0.),s=a[2];B(function(c,a){return t(j,a,e(b[1],c))},s);var
-m=ns(a,b)[1],v=m[2],w=m[1],x=cP(function(b){return Math.abs(e(v,b))<=ge*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
-DB=60;function
-DC(a,j,b,c){var
-d=dJ(a,b),f=dJ(a,c),g=R(a[13],f),h=im(a,b,d);if(b8*e(a[8],b)<h)var
-k=cp(a,c),l=R(cp(a,b),k),m=l-R(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],p=a[2],b=n(nC(a,h,g,i,s(function(a){return e(f[1],a)},p),o),DX),j=q(f[1].length-1,0.),r=a[2];B(function(c,a){return u(j,a,e(b[1],c))},r);var
+m=nD(a,b)[1],t=m[2],w=m[1],x=cR(function(b){return Math.abs(e(t,b))<=gg*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+D6=60;function
+D7(a,j,b,c){var
+d=dL(a,b),f=dL(a,c),g=S(a[13],f),h=is(a,b,d);if(b_*e(a[8],b)<h)var
+k=cr(a,c),l=S(cr(a,b),k),m=l-S(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return ip(a,c,a[3]*a[15]-2.*i)}function
-nt(a,u,h,s,b){var
+i=g;return iu(a,c,a[3]*a[15]-2.*i)}function
+nE(a,t,g,s,b){var
 d=ap(b);function
 v(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return il(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return ir(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 w(a){return a}var
-x=aQ(a[2].length-1,w),o=f(aR(function(a){return 1-qY(a,b)}),x),y=[0,s,H(n,o)],z=I(cu(H(function(a){return n(a[1])},b),y)),A=Da(a[1],z),B=no(A,I(cv(v,b))),i=e4(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=fZ(0,0,j,h,d),k=p(c3(a),0.),l=[0,0.],m=[0,0];dh(function(n,f){var
-b=f[1],c=e(g[1],n);t(k,b,c);var
+x=aR(a[2].length-1,w),o=h(aS(function(a){return 1-rb(a,b)}),x),y=[0,s,K(n,o)],z=L(cw(K(function(a){return n(a[1])},b),y)),A=DF(a[1],z),B=nz(A,L(cx(v,b))),i=e6(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],f=f1(0,0,j,g,d),k=q(c5(a),0.),l=[0,0.],m=[0,0];dj(function(n,g){var
+b=g[1],c=e(f[1],n);u(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?il(a,b):i;else
+i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?ir(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*co(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*cq(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
-C=e(g[1],d);t(k,c3(a)-1|0,C)}var
-q=u*ip(j,d,h*(g[3]-l[1])),D=cv(function(i,b){var
-e=c(a[2],b)[1+b],f=DC(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bW(function(a){return a}),D),F=e5(function(b,a){return gt(a[1],b[1])},E),G=H(function(a){return a[2]},F),J=bV(function(a,b){return a<2?1:0},G);if(dj(q))return 0;var
-r=[0,[0,b,k,g[2],q,m[1],J]]}else
+C=e(f[1],d);u(k,c5(a)-1|0,C)}var
+p=t*iu(j,d,g*(f[3]-l[1])),D=cx(function(i,b){var
+e=c(a[2],b)[1+b],f=D7(j,g,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+h=f<e[2]?1:0,k=h?[0,[0,e[2]-f,[0,b,0]]]:h;return k},o),E=h(bW(function(a){return a}),D),F=e7(function(b,a){return gv(a[1],b[1])},E),G=K(function(a){return a[2]},F),H=bV(function(a,b){return a<2?1:0},G);if(dl(p))return 0;var
+r=[0,[0,b,k,f[2],p,m[1],H]]}else
 var
 r=i;return r}function
-DD(a){function
+D8(a){function
 b(b){var
-c=a[1];return f(aR(function(a){return a[1]!==b?1:0}),c)}var
-c=1<ap(a[1])?1:0,d=c?H(b,a[5]):c;function
+c=a[1];return h(aS(function(a){return a[1]!==b?1:0}),c)}var
+c=1<ap(a[1])?1:0,d=c?K(b,a[5]):c;function
 e(c){var
-d=a[1],e=H(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cu(d,cN(e,a[6]))}function
-nu(b,a){function
+d=a[1],e=K(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cw(d,cP(e,a[6]))}function
+nF(b,a){function
 c(a){return a}var
-d=aQ(b[2].length-1,c),g=f(aR(function(b){return e(a,b)!=0.?1:0}),d);return H(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-DE(a,d){function
+d=aR(b[2].length-1,c),f=h(aS(function(b){return e(a,b)!=0.?1:0}),d);return K(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
+D9(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=nu(a,d),b=e5(function(b,a){var
-c=f(b);return gt(f(a),c)},g);function
+g=nF(a,d),b=e7(function(b,a){var
+c=f(b);return gv(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bV(function(a,b){return a<c?1:0},b)}return[0,b,aQ(df(8,ap(b)),h)]}function
-DF(a,k,j,e,i,d){var
-g=a[2].length-1;function
-h(c,b){return ai(function(b,f){var
-i=g+a[1][3]|0,l=aH(50*(1+ap(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=nt(a,k,j,e,f);if(b&&c){var
+c=a+1|0;return bV(function(a,b){return a<c?1:0},b)}return[0,b,aR(dh(8,ap(b)),h)]}function
+D_(a,k,j,e,i,d){var
+f=a[2].length-1;function
+g(c,b){return ai(function(b,g){var
+i=f+a[1][3]|0,l=aH(50*(1+ap(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=nE(a,k,j,e,g);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(DD(a),[0,a]);if(c){var
+c=g(D8(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=aQ(g,function(a){return a}),n=f(aR(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=cN(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cu(H(function(b){return DE(a,b)},i),q),s=0;return ai(function(a,d){var
-e=h(d,0),b=bo(function(a){return l(a,DB)},e);if(a){if(b){var
+b=a[1],m=aR(f,function(a){return a}),n=h(aS(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=cP(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cw(K(function(b){return D9(a,b)},i),q),s=0;return ai(function(a,d){var
+e=g(d,0),b=br(function(a){return l(a,D6)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-ez=gh;function
-DG(a){var
-b=a.length-1,g=p(b,[0]),d=r(function(a){return p(b,0.)},a);B(function(b,h){var
+eB=gj;function
+D$(a){var
+b=a.length-1,g=q(b,[0]),d=s(function(a){return q(b,0.)},a);B(function(b,h){var
 f=bX(h),j=1;for(;;){var
 m=b-1|0,p=0;if(!(m<0)){var
 a=p;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=R(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);a0(f,n,g[1+a])}var
-u=a+1|0;if(m!==a){var
-a=u;continue}break}}var
+n=S(c(g,a)[1+a],f),r=e(c(d,b)[1+b],a)+n;u(d[1+b],a,r);a2(f,n,g[1+a])}var
+t=a+1|0;if(m!==a){var
+a=t;continue}break}}var
 q=j+1|0;if(2!==j){var
 j=q;continue}var
-i=Math.sqrt(R(f,f)),k=eN*Math.sqrt(R(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
-o=r(function(a){return a/i},f);c(g,b)[1+b]=o;var
+i=Math.sqrt(S(f,f)),k=eP*Math.sqrt(S(h,h))<i?1:0;if(k){u(c(d,b)[1+b],b,i);var
+o=s(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,d]}function
-DH(i,m){var
-d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=au(f,function(a){return 0.<e(c(d,a)[1+a],a)?R(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+Ea(i,m){var
+d=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=au(f,function(a){return 0.<e(c(d,a)[1+a],a)?S(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=e(c(d,a)[1+a],a);t(g,a,e(h,a)/n);var
+n=e(c(d,a)[1+a],a);u(g,a,e(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-r=e(c(d,a)[1+a],b);t(h,b,e(h,b)-e(g,a)*r);var
+r=e(c(d,a)[1+a],b);u(h,b,e(h,b)-e(g,a)*r);var
 s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
-q=a-1|0;if(0!==a){var
-a=q;continue}break}}return g}function
-DI(b,h,g,n){function
+p=a-1|0;if(0!==a){var
+a=p;continue}break}}return g}function
+Eb(b,g,f,n){function
 i(c){var
-a=f(b[5],c);return h?d7(l,a,f(b[5],h[1])):a}var
-o=i(n),p=r(function(a){return O(a,ez)},o),j=r(i,g),q=b[4];function
-s(a){return a9(q,a)}var
-t=DG(r(function(a){return r(s,a)},j)),d=r(function(a){return 0},g),e=1;for(;;){var
+a=h(b[5],c);return g?d9(l,a,h(b[5],g[1])):a}var
+o=i(n),p=s(function(a){return P(a,eB)},o),j=s(i,f),q=b[4];function
+r(a){return ba(q,a)}var
+t=D$(s(function(a){return s(r,a)},j)),d=s(function(a){return 0},f),e=1;for(;;){var
 m=bX(p);B(function(f){return function(b,d){var
-e=0!==U(d)?1:0;if(e){var
+e=0!==V(d)?1:0;if(e){var
 g=c(j,b)[1+b];return B(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+gh|0,v=DH(t,r(function(b){return function(a){return a9(b,a)}}(u),m));B(function(a,b){var
-e=aM(b);if(e){var
-g=a_(ez,b);d[1+a]=k(c(d,a)[1+a],g);var
+u=b[4]+gj|0,v=Ea(t,s(function(b){return function(a){return ba(b,a)}}(u),m));B(function(a,b){var
+e=aN(b);if(e){var
+g=bb(eB,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cE(a){return a?c8:1.}function
-bO(b,a){return 0.<b[3]?cE(a):-cE(a)}function
-f1(b,a,d,c){var
-e=ip(b,d,bO(b,a)*c);return cE(a)*e}function
-DJ(b,a,d,c){var
-e=Dm(b,d,cE(a)*c);return bO(b,a)*e}function
-f2(b,a){return b[4]<a[4]?a:b}function
-f3(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-nv(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
-iq(f,e,a,d,c){var
-g=bO(a[1],d),b=fZ(f,e,a[1],g,c),h=f1(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-ir(c,b,a){return 0<a[2].length-1?a:iq(0,0,a[1],c,b)}function
-DK(d,c,b){var
-a=d[1];return a[18]?iq(DM,DL,d,c,b):[0,d,[0],0.,f1(a,c,b,Dn(a,bO(a,c),b))]}function
-nw(j,f,e,a){var
+cG(a){return a?c_:1.}function
+bO(b,a){return 0.<b[3]?cG(a):-cG(a)}function
+f3(b,a,d,c){var
+e=iu(b,d,bO(b,a)*c);return cG(a)*e}function
+Ec(b,a,d,c){var
+e=DR(b,d,cG(a)*c);return bO(b,a)*e}function
+f4(b,a){return b[4]<a[4]?a:b}function
+f5(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+nG(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+iv(f,e,a,d,c){var
+g=bO(a[1],d),b=f1(f,e,a[1],g,c),h=f3(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+iw(c,b,a){return 0<a[2].length-1?a:iv(0,0,a[1],c,b)}function
+Ed(d,c,b){var
+a=d[1];return a[18]?iv(Ef,Ee,d,c,b):[0,d,[0],0.,f3(a,c,b,DS(a,bO(a,c),b))]}function
+nH(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-eM*d[17])return a;var
-i=p(c3(d),0.);t(i,b,-bO(d,f));return[0,a[1],i,0.,h]}return a}function
-nx(c,b){var
-a=H(b,c[4]);return a?ai(f2,a[1],a[2]):am(DN)}function
-eA(c,b,a){return nx(c,function(d){return nw(c,b,a,DK(d,b,a))})}function
-DO(k,c,b,f,e){var
-g=e[1],a=g[1],h=bO(a,c),d=fZ(DQ,DP,Dp(a,Do(a,h,b,DJ(a,c,b,f))),h,b),j=f1(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-DR(d,g,a){var
-b=a[1][1],h=nu(b,a[2]),i=bO(b,d),e=nt(b,cE(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-eO*d[17])return a;var
+i=q(c5(d),0.);u(i,b,-bO(d,f));return[0,a[1],i,0.,h]}return a}function
+nI(c,b){var
+a=K(b,c[4]);return a?ai(f4,a[1],a[2]):am(Eg)}function
+eC(c,b,a){return nI(c,function(d){return nH(c,b,a,Ed(d,b,a))})}function
+Eh(k,c,b,f,e){var
+g=e[1],a=g[1],h=bO(a,c),d=f1(Ej,Ei,DU(a,DT(a,h,b,Ec(a,c,b,f))),h,b),j=f3(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+Ek(d,g,a){var
+b=a[1][1],h=nF(b,a[2]),i=bO(b,d),e=nE(b,cG(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-eM*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-DT(k,c,a,b){var
-e=b[1],h=bO(e,c),l=iq(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-eO*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+Em(k,c,a,b){var
+e=b[1],h=bO(e,c),l=iv(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fZ([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aP(g),u=aW===m?g[1]:T===m?bc(g):g,n=DA(u,t,h,a,s),i=n[1],v=f1(e,c,a,i[3]),o=f2(d,[0,b,i[1],i[2],v]);if(n[2])return DR(c,a,o);var
+s=f1([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aQ(g),u=aX===m?g[1]:U===m?bf(g):g,n=D5(u,t,h,a,s),i=n[1],v=f3(e,c,a,i[3]),o=f4(d,[0,b,i[1],i[2],v]);if(n[2])return Ek(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[8],x=[0,d[2],[0,l[2],0]],p=DF(e,cE(c),h,a,x,w);if(p){var
-j=p[1];return f2(d,[0,b,j[2],j[3],j[4]])}return d}}(l,DS)}function
-ny(a){var
-b=a[4];return di(function(a){return a[1][18]},b)}function
-c4(a){var
+w=k[8],x=[0,d[2],[0,l[2],0]],p=D_(e,cG(c),h,a,x,w);if(p){var
+j=p[1];return f4(d,[0,b,j[2],j[3],j[4]])}return d}}(l,El)}function
+nJ(a){var
+b=a[4];return dk(function(a){return a[1][18]},b)}function
+c6(a){var
 b=a[4],c=0.;return ai(function(b,a){return A(b,a[1][17])},c,b)}function
-f4(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&ny(a))return f2(c,nx(a,function(c){return nw(a,d,b,DT(a,d,b,c))}));return c}function
-eB(a){return bz(a[1][14],a[5])}function
-nz(a,f){var
-b=a[1],c=e(b[7],f),g=a[2],d=r(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cw(d,[as,c*eB(a)[3]]):d}function
-is(e,d,h,a){var
-b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
-h=0.<d[3]?1:0,i=(0<U(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+f6(a,d,b,c){if(h(a[7],b)&&0<a[8][1]&&nJ(a))return f4(c,nI(a,function(c){return nH(a,d,b,Em(a,d,b,c))}));return c}function
+eD(a){return bC(a[1][14],a[5])}function
+nK(a,f){var
+b=a[1],c=e(b[7],f),g=a[2],d=s(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cy(d,[as,c*eD(a)[3]]):d}function
+ix(e,d,h,a){var
+b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
+h=0.<d[3]?1:0,i=(0<V(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=aA(b);return[0,[0,O(1,h),k]]}function
-nA(i,h,a,g,f,b){var
+k=aA(b);return[0,[0,P(1,h),k]]}function
+nL(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,m=l(f,aa(k,O(j,g),b));c(b,a)[1+a]=m;var
+j=0.<h?1:-1,m=l(f,aa(k,P(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-DU(b,d,a){if(0<=b[5]){var
-h=O(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
+En(b,d,a){if(0<=b[5]){var
+h=P(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=aa(k,0,a),j=l(O(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-f5(a){return Math.log(a)/0.693147180559945286}function
-DV(b,a,g,d){var
-c=a[2].length-1+1|0,h=f5(c*b[17]/(a[3]*d))/2.,i=b[18]?f5(c*b[17]/d):0.,j=f5(i9*c/a[3]),k=f5(aa(bb,L,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,az(1,1+(e|0)|0)]:f;return l}function
-DW(l,k,j,i,a){var
-b=a[1][1],d=nz(b,j);function
-g(a){return cP(aM,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?DV(b,a,d,i):DX;if(f){var
-c=f[1],m=a[2],h=V(function(b,a){return a_(c,a*e(d,b))},m),n=a_(c,a[3]),o=b[4];nA(b,bO(b,k),o,c,n,h);return is(l,b,c,h)}return f}return 0}function
-nB(a,b){var
-c=A(a[15],gn*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-DY(i,y,h,n){var
+i=aa(k,0,a),j=l(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+f7(a){return Math.log(a)/0.693147180559945286}function
+Eo(b,a,g,d){var
+c=a[2].length-1+1|0,h=f7(c*b[17]/(a[3]*d))/2.,i=b[18]?f7(c*b[17]/d):0.,j=f7(jc*c/a[3]),k=f7(aa(be,J,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,az(1,1+(e|0)|0)]:f;return l}function
+Ep(l,k,j,i,a){var
+b=a[1][1],d=nK(b,j);function
+g(a){return cR(aN,a)}if(g(a[2])&&g(d)){var
+f=0.<a[3]?Eo(b,a,d,i):Eq;if(f){var
+c=f[1],m=a[2],h=W(function(b,a){return bb(c,a*e(d,b))},m),n=bb(c,a[3]),o=b[4];nL(b,bO(b,k),o,c,n,h);return ix(l,b,c,h)}return f}return 0}function
+nM(a,b){var
+c=A(a[15],gp*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+Er(i,y,g,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=aQ(b,function(a){return a}),j=f(aR(function(a){return e(n[2],a)!=0.?1:0}),z),d=d5(a[4],j)?a[4]:ai(df,b,j),k=I(f(aR(function(b){var
+z=aR(b,function(a){return a}),j=h(aS(function(a){return e(n[2],a)!=0.?1:0}),z),d=d7(a[4],j)?a[4]:ai(dh,b,j),k=L(h(aS(function(b){var
 c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aH(200*(k.length-1)|0,a[1][3])|0;var
-q=nB(a,h)*bx(1.,-84);if(0<=a[5])var
-A=eB(a)[3],l=q*e(a[1][7],h)*A;else
+p=nM(a,g)*bA(1.,-84);if(0<=a[5])var
+A=eD(a)[3],l=p*e(a[1][7],g)*A;else
 var
-l=q;var
-t=aM(l),m=t?a_(ez,l):t;if(0<U(m)){var
+l=p;var
+t=aN(l),m=t?bb(eB,l):t;if(0<V(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=r(o,k),v=DI(a[1],C,D,h),w=bO(a,y),g=p(c3(a),0);B(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;nA(a,w,d,ez,m,g);return is(i,a,ez,g)}}return 0}function
-it(b,e,a,h,o){var
-d=ir(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=eM*nB(i,a),k=d[3]<p?1:0,g=k?h<gl*i[17]?1:0:k;else
+u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=s(o,k),v=Eb(a[1],C,D,g),w=bO(a,y),f=q(c5(a),0);B(function(a,b){var
+d=0.<w?r(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;nL(a,w,d,eB,m,f);return ix(i,a,eB,f)}}return 0}function
+iy(b,e,a,h,o){var
+d=iw(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=eO*nM(i,a),k=d[3]<p?1:0,g=k?h<gn*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[8][1]?1:0:g,q=l?DY(b,e,a,d):l,f=q||DW(b,e,a,h,d);if(f){var
+l=g?0<b[8][1]?1:0:g,q=l?Er(b,e,a,d):l,f=q||Ep(b,e,a,h,d);if(f){var
 m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-f6(b,a){return bz(b[4],a)}function
-nC(b){var
-a=nz(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return r(function(a){return a/c},a)}function
-nD(a){var
-b=p(c3(a),0.),d=a[14];B(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=aa(function(b,a){return b+a},f,e);t(b,a[4],1.-a[3]*g);return b}function
-nE(a){var
-b=[0,0.],f=nC(a),c=nD(a);B(function(c,g){var
+f8(b,a){return bC(b[4],a)}function
+nN(b){var
+a=nK(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return s(function(a){return a/c},a)}function
+nO(a){var
+b=q(c5(a),0.),d=a[14];B(function(d,e){return u(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=aa(function(b,a){return b+a},f,e);u(b,a[4],1.-a[3]*g);return b}function
+nP(a){var
+b=[0,0.],f=nN(a),c=nO(a);B(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
-DZ(d,f,j,g){var
-c=p(f.length-1,0.);if(0.<d[3]){var
+Es(d,f,j,g){var
+c=q(f.length-1,0.);if(0.<d[3]){var
 h=c.length-1-1|0,k=0;if(!(h<0)){var
-a=k;for(;;){t(c,a,e(d[8],a)-2.*e(f,a)+j+g*g);var
+a=k;for(;;){u(c,a,e(d[8],a)-2.*e(f,a)+j+g*g);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}}else{var
-i=c.length-1-1|0,m=eB(d),n=0;if(!(i<0)){var
-b=n;for(;;){t(c,b,e(f,b)+m[1]*e(d[1][9],b));var
+i=c.length-1-1|0,m=eD(d),n=0;if(!(i<0)){var
+b=n;for(;;){u(c,b,e(f,b)+m[1]*e(d[1][9],b));var
 o=b+1|0;if(i!==b){var
 b=o;continue}break}}}return c}function
-D0(f,j,r,i,d,q){var
-k=bx(4.,-f[1][4]|0),g=cE(q),c=p(j.length-1,0.);if(0.<f[3]){var
+Et(f,j,r,i,d,p){var
+k=bA(4.,-f[1][4]|0),g=cG(p),c=q(j.length-1,0.);if(0.<f[3]){var
 l=c.length-1-1|0,s=0;if(!(l<0)){var
 a=s;for(;;){var
-m=e(f[8],a)-2.*e(j,a)+r,u=0.<m?Math.sqrt(m):0.,h=u-g*i-g*k,v=0.<h?g*h*h:0.;t(c,a,v);var
+m=e(f[8],a)-2.*e(j,a)+r,t=0.<m?Math.sqrt(m):0.,h=t-g*i-g*k,v=0.<h?g*h*h:0.;u(c,a,v);var
 w=a+1|0;if(l!==a){var
 a=w;continue}break}}}else{var
-n=aP(d),x=aW===n?d[1]:T===n?bc(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
-b=y;for(;;){t(c,b,g*e(x,b)-i*(Math.sqrt(e(f[8],b))+k));var
+n=aQ(d),x=aX===n?d[1]:U===n?bf(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
+b=y;for(;;){u(c,b,g*e(x,b)-i*(Math.sqrt(e(f[8],b))+k));var
 z=b+1|0;if(o!==b){var
 b=z;continue}break}}}return c}function
-D1(h,d){var
-f=r(nE,d);j1(function(b,a){return gt(b,a)},f);var
-b=47-jn(A(e(f,((f.length-1)*9|0)/10|0),gn))[2]|0;if(10<=b&&!(60<b)){var
-g=O(1,b);if(0<=c(d,0)[1][5]){var
-l=eB(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dR){var
-i=O(g,1);k=1}if(!k)var
+Eu(h,d){var
+f=s(nP,d);j8(function(b,a){return gv(b,a)},f);var
+b=47-js(A(e(f,((f.length-1)*9|0)/10|0),gp))[2]|0;if(10<=b&&!(60<b)){var
+g=P(1,b);if(0<=c(d,0)[1][5]){var
+l=eD(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dT){var
+i=P(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-D2(i,x,U,S){var
-g=S[1],a=f6(x,U)[1];if(bx(1.,48-g|0)<=nE(a))return 0;var
-W=a[2].length-1,y=nC(a),X=nD(a),j=V(function(b,a){return a_(g,a*e(y,b))},X);DU(a,g,j);var
-k=V(function(b,a){var
-c=e(y,b);return a9(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,C=0.,D=0.,E=0,Y=0;if(F<0)var
+Ev(i,x,T,S){var
+g=S[1],a=f8(x,T)[1];if(bA(1.,48-g|0)<=nP(a))return 0;var
+V=a[2].length-1,y=nN(a),X=nO(a),j=W(function(b,a){return bb(g,a*e(y,b))},X);En(a,g,j);var
+k=W(function(b,a){var
+c=e(y,b);return ba(g,a)/c},j),d=q(i[2],0.),F=k.length-1-1|0,z=0.,C=0.,D=0.,E=0,Y=0;if(F<0)var
 J=E,I=D,H=C,G=z;else{var
-b=Y,r=E,q=D,o=C,n=z;for(;;){var
+b=Y,r=E,p=D,o=C,n=z;for(;;){var
 f=e(k,b);if(f!=0.)var
-ab=0.<f?e(a[7],b):e(a[6],b),ac=o+f*ab,u=q+Math.abs(f)*(e(a[7],b)-e(a[6],b)),s=ac;else
+ab=0.<f?e(a[7],b):e(a[6],b),ac=o+f*ab,t=p+Math.abs(f)*(e(a[7],b)-e(a[6],b)),s=ac;else
 var
-u=q,s=o;var
-P=b<W?1:0;if(P)var
+t=p,s=o;var
+P=b<V?1:0;if(P)var
 Q=b!==a[4]?1:0,R=Q?f!=0.?1:0:Q;else
 var
-R=P;if(R){a0(d,-f,b3(i,c(a[2],b)[1+b][1]));var
+R=P;if(R){a2(d,-f,b5(i,c(a[2],b)[1+b][1]));var
 ad=n+f,w=[0,b,r],v=ad}else
 var
 w=r,v=n;var
 ae=b+1|0;if(F!==b){var
-b=ae,r=w,q=u,o=s,n=v;continue}var
-J=w,I=u,H=s,G=v;break}}if(0.<a[3]){var
-K=a[4],L=c(a[2],K)[1+K][1];a0(d,G,b3(i,L));var
-Z=e(d,L);B(function(b,a){return t(d,b,a-Z)},d)}var
+b=ae,r=w,p=t,o=s,n=v;continue}var
+J=w,I=t,H=s,G=v;break}}if(0.<a[3]){var
+K=a[4],L=c(a[2],K)[1+K][1];a2(d,G,b5(i,L));var
+Z=e(d,L);B(function(b,a){return u(d,b,a-Z)},d)}var
 _=0.,h=ai(function(f,b){var
-g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},_,J),l=is(x,a,g,j);if(l)var
-m=Math.sqrt(A(0.,h+H)),M=[T,function(b){return DZ(a,d,h,m)}],N=function(b){return[T,function(c){return D0(a,d,h,m,M,b)}]},$=N(1),aa=N(0),O=[0,[0,l[1][2],d,h,m,I,aa,$,M]];else
+g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},_,J),l=ix(x,a,g,j);if(l)var
+m=Math.sqrt(A(0.,h+H)),M=[U,function(b){return Es(a,d,h,m)}],N=function(b){return[U,function(c){return Et(a,d,h,m,M,b)}]},$=N(1),aa=N(0),O=[0,[0,l[1][2],d,h,m,I,aa,$,M]];else
 var
 O=l;return O}function
-D3(d){var
-h=d[9].length-1,f=p(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
+Ew(d){var
+h=d[9].length-1,f=q(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
-g=p(l,0.),j=c(d[9],a)[1+a];t(g,j,1.);var
+g=q(l,0.),j=c(d[9],a)[1+a];u(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];a0(g,e(c(d[10],b)[1+b],j),s);var
-u=b+1|0;if(k!==b){var
-b=u;continue}break}}var
-o=r(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
-q=a+1|0;if(i!==a){var
-a=q;continue}break}}return f}function
-D4(b,a){if(0.<b[3]){var
-c=0.,d=-aa(function(b,a){return b+a},c,a);t(a,b[4],d)}return a}function
-D5(a){var
+r=c(f,b)[1+b];a2(g,e(c(d[10],b)[1+b],j),r);var
+t=b+1|0;if(k!==b){var
+b=t;continue}break}}var
+o=s(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
+p=a+1|0;if(i!==a){var
+a=p;continue}break}}return f}function
+Ex(b,a){if(0.<b[3]){var
+c=0.,d=-aa(function(b,a){return b+a},c,a);u(a,b[4],d)}return a}function
+Ey(a){var
 b=0.;return aa(function(b,a){return b+Math.abs(a)},b,a)}function
-D6(b,d,t,q){var
-h=f6(d,q),a=h[1],i=a[2],f=r(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=D3(a),j=r(function(b){return D4(a,b)},u),v=0.,w=aa(function(d,c){var
+Ez(b,d,t,p){var
+h=f8(d,p),a=h[1],i=a[2],f=s(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=Ew(a),j=s(function(b){return Ex(a,b)},u),v=0.,w=aa(function(d,c){var
 b=[0,0.];B(function(d,c){var
-e=Math.abs(c)*co(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=aa(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
+e=Math.abs(c)*cq(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=aa(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
-l=r(function(a){return V(y,a)},j),z=oV,m=aa(function(b,a){return A(b,D5(a))},z,l);if(m*Math.sqrt(x)<oW){var
-n=47-jn(m)[2]|0,C=function(h){var
-b=r(function(a){return a_(n,a)},h);if(0.<a[3]){var
+l=s(function(a){return W(y,a)},j),z=o8,m=aa(function(b,a){return A(b,Ey(a))},z,l);if(m*Math.sqrt(x)<o9){var
+n=47-js(m)[2]|0,C=function(h){var
+b=s(function(a){return bb(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
-i=s(aa(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
-g=p(d[1].length-1,0),j=d[5];B(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aA(g)},o=a_(2*(n+b[4]|0)|0,g*g);if(0<U(o)){var
-D=p(b[2],0);return[0,[0,o,H(C,aA(l)),w,D,h,t,0]]}return 0}return 0}function
-D7(b,k,c,s){var
-d=b[6],a=b[5][1],t=b[3],h=dJ(a,c),i=d[4];if(0.<a[3])var
+i=r(aa(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
+g=q(d[1].length-1,0),j=d[5];B(function(a,e){var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aA(g)},o=bb(2*(n+b[4]|0)|0,g*g);if(0<V(o)){var
+D=q(b[2],0);return[0,[0,o,K(C,aA(l)),w,D,h,t,0]]}return 0}return 0}function
+EA(b,k,c,s){var
+d=b[6],a=b[5][1],t=b[3],h=dL(a,c),i=d[4];if(0.<a[3])var
 g=function(b){return e(h,b)-e(a[13],b)},j=e(a[8],c)-2.*e(d[2],c)+d[3],l=g,f=j;else
 var
 m=function(a){return e(h,a)},n=e(a[8],c),l=m,f=n;return function(v,u){var
@@ -6236,41 +6377,41 @@ m=0<b?1:0;if(m){var
 w=t*(2.*Math.sqrt(b*A(0.,f-g))),n=i*Math.sqrt(A(0.,g))+w;if(0.<a[3])var
 o=f+i*i,x=2.*n,y=k?-o:o-d[5],p=y-x;else
 var
-z=e(a[1][9],c),B=eB(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
+z=e(a[1][9],c),B=eD(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
-q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,gn*f<g?1:0]}}(0,f)}function
-iu(r,j,q,d,b,i,e){if(j){var
+q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,gp*f<g?1:0]}}(0,f)}function
+iz(r,j,q,d,b,i,e){if(j){var
 a=j[1];if(!(0<=c(r[6],d)[1+d])){var
-o=0;if(i==L&&a[5][1][18])o=1;if(!o){var
-g=D7(a,q,d,i),k=g[1],l=1-a[5][1][18];if(l){var
+o=0;if(i==J&&a[5][1][18])o=1;if(!o){var
+f=EA(a,q,d,i),k=f[1],l=1-a[5][1][18];if(l){var
 m=0<k?1:0;if(m)var
-n=aP(b),s=aW===n?b[1]:T===n?bc(b):b,h=a[5]===s?1:0;else
+n=aQ(b),s=aX===n?b[1]:U===n?bf(b):b,g=a[5]===s?1:0;else
 var
-h=m}else
+g=m}else
 var
-h=l;if(g[3]){var
-p=0;if(!g[2]&&!h)p=1;if(!p){a[7]=[0,[0,d,k,e],a[7]];return 0}}return f(e,0)}}}return f(e,0)}function
-D8(b,a){return jc*aH(b,a+1|0)}function
-D9(a){return 3.+0.4*a}function
-D_(a){return 4.+0.04*aH(a+1|0,a+1|0)}function
-D$(a){var
-d=ap(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];aq(function(b){var
+g=l;if(f[3]){var
+p=0;if(!f[2]&&!g)p=1;if(!p){a[7]=[0,[0,d,k,e],a[7]];return 0}}return h(e,0)}}}return h(e,0)}function
+EB(b,a){return jh*aH(b,a+1|0)}function
+EC(a){return 3.+0.4*a}function
+ED(a){return 4.+0.04*aH(a+1|0,a+1|0)}function
+EE(a){var
+d=ap(a[2]),e=q(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];aq(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
-i=[0,0],n=0.,o=0.,q=1;if(!(d<1)){var
-b=q,j=o,g=n;for(;;){var
-s=D9(b),t=D_(k)-s,u=D8(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
-b=w,j=h,g=v;continue}break}}var
+i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
+b=p,j=o,f=n;for(;;){var
+s=EC(b),t=ED(k)-s,u=EB(l,b),g=j+c(e,b)[1+b]*t-u,v=f<g?(i[1]=b,g):f,w=b+1|0;if(d!==b){var
+b=w,j=g,f=v;continue}break}}var
 r=a[7];aq(function(d){var
-e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
-g=az(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=g;return 0},r);a[7]=0;return 0}function
-nF(c,b,a){var
+e=d[2],b=d[1];if(i[1]<e)return h(d[3],0);var
+f=az(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=f;return 0},r);a[7]=0;return 0}function
+nQ(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-nG(f,w,e,l,v){function
+nR(f,w,e,l,v){function
 m(a){var
-b=nF(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=c7,a=jc,y=dR,x=0.;for(;;){if(0<n){var
+b=nQ(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=c9,a=jh,y=dT,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -6278,63 +6419,63 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/i9:(g+j)/2.;var
-G=Math.abs(k-a)<=gl*k?0:F,n=G,a=k,y=j,x=g;continue}var
+k=g==0.?a/jc:(g+j)/2.;var
+G=Math.abs(k-a)<=gn*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[as,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-nH(f,h,a,e){if(h==$){var
-c=e/(2.*a);return[as,-(e*c)/2.,c*c,-c,gk*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[as,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,c8/i]}function
-nI(a){return[as,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-Ea(e,f,c,b){var
-a=f[2],d=f[1];if($<d&&a<L){var
-g=a-d;return c*(d+a)-b<0.?nI(nG(e,-a,g,c,-b)):nG(e,d,g,c,b)}return a<L?nI(nH(e,-a,c,-b)):nH(e,d,c,b)}function
-Eb(b,g,a){var
-d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==L)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==$)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=nF(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c8/(b*(1./(e*e)+1./(f*f)))]}function
-eC(c,d,b){var
-a=[0,f(b,c[2])],g=c[1];B(function(g,c){var
-h=f(b,c);a[1]=a[1]-e(d,g)*h;return 0},g);return a[1]}function
-iv(b,a){var
+nS(f,h,a,e){if(h==_){var
+c=e/(2.*a);return[as,-(e*c)/2.,c*c,-c,gm*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[as,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,c_/i]}function
+nT(a){return[as,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+EF(e,f,c,b){var
+a=f[2],d=f[1];if(_<d&&a<J){var
+g=a-d;return c*(d+a)-b<0.?nT(nR(e,-a,g,c,-b)):nR(e,d,g,c,b)}return a<J?nT(nS(e,-a,c,-b)):nS(e,d,c,b)}function
+EG(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==J)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==_)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=nQ(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c_/(b*(1./(e*e)+1./(f*f)))]}function
+eE(c,d,b){var
+a=[0,h(b,c[2])],f=c[1];B(function(f,c){var
+g=h(b,c);a[1]=a[1]-e(d,f)*g;return 0},f);return a[1]}function
+iA(b,a){var
 c=bX(b[2][2]),d=b[1];B(function(b,f){var
-d=e(a,b)!=0.?1:0;return d?a0(c,e(a,b),f[2]):d},d);return c}function
-nJ(a){var
-b=a[3][1]==$?1:0,c=b||(a[3][2]==L?1:0);return c}function
-Ec(a,c){var
-d=eC(a,c,function(a){return a[1]}),j=iv(a,c),g=a[3],h=g[2],i=g[1];function
+d=e(a,b)!=0.?1:0;return d?a2(c,e(a,b),f[2]):d},d);return c}function
+nU(a){var
+b=a[3][1]==_?1:0,c=b||(a[3][2]==J?1:0);return c}function
+EH(a,c){var
+d=eE(a,c,function(a){return a[1]}),j=iA(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
-b=[0,eC(a,c,function(a){return a[3]})];d6(function(c){if(0.<d)var
-e=f(c,A(i,bb(h,c/(2.*d))));else
-if(nJ(a))var
-e=$;else
+b=[0,eE(a,c,function(a){return a[3]})];d8(function(c){if(0.<d)var
+e=f(c,A(i,be(h,c/(2.*d))));else
+if(nU(a))var
+e=_;else
 var
-g=f(c,h),e=bb(f(c,i),g);b[1]=b[1]+e;return 0},j);var
+g=f(c,h),e=be(f(c,i),g);b[1]=b[1]+e;return 0},j);var
 k=a[1];B(function(i,h){var
 d=h[4],a=e(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-nK(b,m,d){var
-j=d.length-1,n=eC(b,d,function(a){return a[1]}),f=iv(b,d);if(nJ(b)&&n<=0.)return 0;var
-g=[0,eC(b,d,function(a){return a[3]})],k=b[1],h=r(function(a){return-a[3]},k),i=jX(j,j,0.);B(function(o,s){var
-d=Ea(m,b[3],n,s);g[1]=g[1]+d[1];var
-p=j-1|0,u=0;if(!(p<0)){var
-a=u;for(;;){var
-q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);t(h,a,e(h,a)-d[2]*k-d[3]*l);var
+nV(b,m,d){var
+j=d.length-1,n=eE(b,d,function(a){return a[1]}),f=iA(b,d);if(nU(b)&&n<=0.)return 0;var
+g=[0,eE(b,d,function(a){return a[3]})],k=b[1],h=s(function(a){return-a[3]},k),i=j4(j,j,0.);B(function(o,s){var
+d=EF(m,b[3],n,s);g[1]=g[1]+d[1];var
+p=j-1|0,t=0;if(!(p<0)){var
+a=t;for(;;){var
+q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);u(h,a,e(h,a)-d[2]*k-d[3]*l);var
 v=d[4]*k+d[5]*l,w=d[5]*k+d[6]*l,x=0;if(!(a<0)){var
 f=x;for(;;){var
-r=c(b[1],f)[1+f],z=w*e(r[2],o),A=v*r[1],B=e(c(i,a)[1+a],f)-A-z;t(i[1+a],f,B);var
+r=c(b[1],f)[1+f],z=w*e(r[2],o),A=v*r[1],B=e(c(i,a)[1+a],f)-A-z;u(i[1+a],f,B);var
 C=f+1|0;if(a!==f){var
 f=C;continue}break}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}return 0},f);var
 l=b[1];B(function(a,f){var
-b=Eb(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
-j=b[3],k=e(c(i,a)[1+a],a)-j;return t(i[1+a],a,k)},l);var
-a=aM(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-nL(o,n){var
-l=n.length-1,h=r(bX,o),p=l-1|0,C=0;if(!(p<0)){var
+b=EG(m,f[4],e(d,a));g[1]=g[1]+b[1];u(h,a,e(h,a)+b[2]);var
+j=b[3],k=e(c(i,a)[1+a],a)-j;return u(i[1+a],a,k)},l);var
+a=aN(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
+nW(o,n){var
+l=n.length-1,h=s(bX,o),p=l-1|0,C=0;if(!(p<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
@@ -6344,7 +6485,7 @@ k=R,z=x;for(;;){var
 U=e(c(h,f)[1+f],k),B=z-e(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
 k=V,z=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(A(m,pw*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(A(m,pL*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);u(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(p!==a){var
@@ -6353,81 +6494,81 @@ g=bX(n),q=l-1|0,D=0;if(!(q<0)){var
 b=D;for(;;){var
 w=b-1|0,J=0;if(!(w<0)){var
 j=J;for(;;){var
-M=e(g,j),N=e(c(h,b)[1+b],j)*M;t(g,b,e(g,b)-N);var
+M=e(g,j),N=e(c(h,b)[1+b],j)*M;u(g,b,e(g,b)-N);var
 O=j+1|0;if(w!==j){var
 j=O;continue}break}}var
-K=e(c(h,b)[1+b],b);t(g,b,e(g,b)/K);var
+K=e(c(h,b)[1+b],b);u(g,b,e(g,b)/K);var
 L=b+1|0;if(q!==b){var
 b=L;continue}break}}var
-s=l-1|0;if(!(s<0)){var
-d=s;for(;;){var
-u=d+1|0,v=l-1|0;if(!(v<u)){var
-i=u;for(;;){var
-G=e(g,i),H=e(c(h,i)[1+i],d)*G;t(g,d,e(g,d)-H);var
+r=l-1|0;if(!(r<0)){var
+d=r;for(;;){var
+t=d+1|0,v=l-1|0;if(!(v<t)){var
+i=t;for(;;){var
+G=e(g,i),H=e(c(h,i)[1+i],d)*G;u(g,d,e(g,d)-H);var
 I=i+1|0;if(v!==i){var
 i=I;continue}break}}var
-E=e(c(h,d)[1+d],d);t(g,d,e(g,d)/E);var
+E=e(c(h,d)[1+d],d);u(g,d,e(g,d)/E);var
 F=d-1|0;if(0!==d){var
 d=F;continue}break}}return g}var
-Ed=12;function
-Ee(d,b,n,m){var
+EI=12;function
+EJ(d,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:nK(d,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=nL(g[3],i),k=R(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<b8)return 0;var
-f=V(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=V(function(b,a){var
-e=c(d[1],b)[1+b][4],h=e[2]<L?1:0,f=h||(0.<a?1:0);if(f)var
-i=$<e[1]?1:0,g=i||(a<0.?1:0);else
+h=0===f?0:nV(d,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=nW(g[3],i),k=S(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<b_)return 0;var
+f=W(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=W(function(b,a){var
+e=c(d[1],b)[1+b][4],h=e[2]<J?1:0,f=h||(0.<a?1:0);if(f)var
+i=_<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cP(function(a){return a},k),l=i+oG*a*o-gl*Math.abs(i),h=g?nK(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(gg*b<k){var
+g=f;return g},f),g=cR(function(a){return a},k),l=i+oT*a*o-gn*Math.abs(i),h=g?nV(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(gi*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-Ef=3;function
-Eg(b,a){var
-g=a.length-1,d=0.,f=aa(function(b,a){return A(b,Math.abs(a))},d,a),i=r(function(a){return b8*f<Math.abs(a)?1:0},a);function
+EK=3;function
+EL(b,a){var
+g=a.length-1,d=0.,f=aa(function(b,a){return A(b,Math.abs(a))},d,a),i=s(function(a){return b_*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=p(g,0.),m=eC(b,a,function(a){return a[1]}),h=jX(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=q(g,0.),m=eE(b,a,function(a){return a[1]}),h=j4(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
-i=b[3],j=q/(2.*m),r=bb(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
+i=b[3],j=q/(2.*m),r=be(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
-u=d*e(c(b[1],a)[1+a][2],h),v=d*d*c(b[1],a)[1+a][1]-u;t(n,a,e(n,a)-v);var
+t=d*e(c(b[1],a)[1+a][2],h),v=d*d*c(b[1],a)[1+a][1]-t;u(n,a,e(n,a)-v);var
 w=0,l=d==j?a:-1;if(!(l<0)){var
 f=w;for(;;){var
-y=p(f,h,d),z=p(a,h,d)*y/(2.*m),B=e(c(o,a)[1+a],f)+z;t(o[1+a],f,B);var
+y=p(f,h,d),z=p(a,h,d)*y/(2.*m),B=e(c(o,a)[1+a],f)+z;u(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
 x=a+1|0;if(k!==a){var
-a=x;continue}break}}return 0}}(m,f,h,n);B(o,iv(b,a));var
-q=b[1];B(function(q,d,f){return function(a,h){var
-j=h[4],n=0.<e(q,a)?j[1]:j[2];t(d,a,e(d,a)-h[3]+n);var
-k=1-c(i,a)[1+a];if(k){t(d,a,0.);var
+a=x;continue}break}}return 0}}(m,f,h,n);B(o,iA(b,a));var
+p=b[1];B(function(q,d,f){return function(a,h){var
+j=h[4],n=0.<e(q,a)?j[1]:j[2];u(d,a,e(d,a)-h[3]+n);var
+k=1-c(i,a)[1+a];if(k){u(d,a,0.);var
 l=g-1|0,o=0;if(!(l<0)){var
-b=o;for(;;){t(c(f,a)[1+a],b,0.);t(c(f,b)[1+b],a,0.);var
+b=o;for(;;){u(c(f,a)[1+a],b,0.);u(c(f,b)[1+b],a,0.);var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}var
-m=t(c(f,a)[1+a],a,1.)}else
+m=u(c(f,a)[1+a],a,1.)}else
 var
-m=k;return m}}(a,f,h),q);var
-r=nL(h,f),a=V(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(V(function(a,b){return c(i,a)[1+a]?b:0.},a),Ef)}function
-Ei(b,a){var
-c=H(function(b){return r(function(a){return bx(HO(bx(a,b)),-b|0)},a)},Eh);return[0,Eg(b,a),c]}function
-Ej(a,c){function
-d(a){return aM(a)?Math.abs(a):0.}function
+m=k;return m}}(a,f,h),p);var
+r=nW(h,f),a=W(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(W(function(a,b){return c(i,a)[1+a]?b:0.},a),EK)}function
+EN(b,a){var
+c=K(function(b){return s(function(a){return bA(Ii(bA(a,b)),-b|0)},a)},EM);return[0,EL(b,a),c]}function
+EO(a,c){function
+d(a){return aN(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=A(d(b[1]),e);return A(c,A(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,$],i=aa(g,A(1e-30,Math.abs(a[2][3])),h);function
+h=a[1],b=[0,c],e=[0,_],i=aa(g,A(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=Ec(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=EH(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=Ee(a,b*i,c,Ed);f(d);var
-e=i_<b?1:0;if(e){b/=10.;var
+d=EJ(a,b*i,c,EI);f(d);var
+e=jd<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];B(function(d,c){var
-a=Math.abs(c)<dQ?1:0;if(a){var
-e=b[1];return f(V(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-Ek=64;function
-El(a,j){var
+a=Math.abs(c)<dS?1:0;if(a){var
+e=b[1];return f(W(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
+EP=64;function
+EQ(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -6441,346 +6582,365 @@ var
 d=b}else
 var
 d=f;return d}function
-Em(a){var
-d=I(a[16]);return function(b){if(1===a[5]){var
-e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-nM(a,b){var
+ER(a){var
+d=L(a[16]);return function(b){if(1===a[5]){var
+e=b<d.length-1?c(d,b)[1+b]:a[15];return r(e)}return a[15]}}function
+nX(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-g=f(a[5],b),h=a[4],d=r(function(a){return a9(h,a)},g),i=[as,0.,L],j=R(d,d);return[0,1.,r(function(a){return 2.*a},d),j,i]}var
-k=[as,0.,L],l=0.;return[0,0.,r(function(a){return-a},e),l,k]}function
-En(b,a){function
-c(c,a){return a?a9(b[4],a[1]):c}var
-d=c($,a[10]),e=c(L,a[11]);if(2===b[1]){var
-f=e<=0.?0.:L,g=0.<=d?0.:$;return[as,g,f]}return[as,d,e]}function
-Eo(f,c){var
+f=h(a[5],b),g=a[4],d=s(function(a){return ba(g,a)},f),i=[as,0.,J],j=S(d,d);return[0,1.,s(function(a){return 2.*a},d),j,i]}var
+k=[as,0.,J],l=0.;return[0,0.,s(function(a){return-a},e),l,k]}function
+ES(b,a){function
+c(c,a){return a?ba(b[4],a[1]):c}var
+d=c(_,a[10]),e=c(J,a[11]);if(2===b[1]){var
+f=e<=0.?0.:J,g=0.<=d?0.:_;return[as,g,f]}return[as,d,e]}function
+ET(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return Ep;var
+b!=="number"){if(2!==b[0])return EU;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dI(aV(f[4],h,g))]}}return 0}var
-nN=64;function
-Eq(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dK(aM(f[4],h,g))]}}return 0}var
+nY=64;function
+EV(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(a3(a[8])-1|0)|0;return 1}function
-Er(d,g,b){var
+b!=="number"&&2!==b[0])return 129-(a5(a[8])-1|0)|0;return 1}function
+EW(d,f,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
-e=function(b,a){return a?o(d[17],a[1],v):b},b=nM(d,c),f=e(L,a[4]),g=[as,e($,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+e=function(b,a){return a?o(d[17],a[1],v):b},b=nX(d,c),f=e(J,a[4]),g=[as,e(_,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],q=f(aR(x),y),m=f(bW(w),q);if(El(g,b)&&0===q1(m,q)&&!(0<e6(m,Ek))){var
-h=[T,function(a){return d3(fu(g),0)}],r=function(a,d){var
-e=b[5],f=bz(b[6],a),i=b[1],c=aP(h),j=aW===c?h[1]:T===c?bc(h):h;return lX(g,b,j,i,a,d,f,e)},C=Em(g),n=I(H(I,g[13])),t=b[1],D=c(n,t)[1+t],u=En(d,g),i=Eo(d,g),z=function(a){return nM(d,a)},E=au(d[2],z),j=i?[0,[0,c8,p(d[3],0.),i[1],[as,0.,L]]]:[0],k=cw(I(m),j),A=aQ(n.length-1,function(a){return a});return f(bW(function(h){if(h===b[1])return 0;var
-q=V(function(b,d){var
-e=f(C,b);return a(l(d,c(c(n,h)[1+h],b)[1+b]),e)},D);function
-t(a){return 0<=U(a)?a:s(a)}var
-v=aa(function(b,a){return 0<N(t(a),b)?t(a):b},1,q),F=[0,0,[0,0.,p(d[3],0.),0.,u]],m=aa(function(f,g){var
-a=f[2],d=f[1],b=aV(0,g,v),e=c(E,d)[1+d];if(b!=0.)a0(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,q)[2],w=[0,k,m,u],G=V(function(c,b){var
+y=b[4],p=h(aS(x),y),m=h(bW(w),p);if(EQ(f,b)&&0===re(m,p)&&!(0<e8(m,EP))){var
+g=[U,function(a){return d5(fw(f),0)}],s=function(a,d){var
+e=b[5],h=bC(b[6],a),i=b[1],c=aQ(g),j=aX===c?g[1]:U===c?bf(g):g;return l8(f,b,j,i,a,d,h,e)},C=ER(f),n=L(K(L,f[13])),t=b[1],D=c(n,t)[1+t],u=ES(d,f),i=ET(d,f),z=function(a){return nX(d,a)},E=au(d[2],z),j=i?[0,[0,c_,q(d[3],0.),i[1],[as,0.,J]]]:[0],k=cy(L(m),j),A=aR(n.length-1,function(a){return a});return h(bW(function(g){if(g===b[1])return 0;var
+p=W(function(b,d){var
+e=h(C,b);return a(l(d,c(c(n,g)[1+g],b)[1+b]),e)},D);function
+t(a){return 0<=V(a)?a:r(a)}var
+v=aa(function(b,a){return 0<O(t(a),b)?t(a):b},1,p),F=[0,0,[0,0.,q(d[3],0.),0.,u]],m=aa(function(f,g){var
+a=f[2],d=f[1],b=aM(0,g,v),e=c(E,d)[1+d];if(b!=0.)a2(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},F,p)[2],w=[0,k,m,u],G=W(function(c,b){var
 a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(R(m[2],m[2])/d)+dQ}return 0.}return a[2]==L?gg:a[1]==$?-0.1:0.},k);function
+d=4.*i[1];return Math.sqrt(S(m[2],m[2])/d)+dS}return 0.}return a[2]==J?gi:a[1]==_?-0.1:0.},k);function
 x(d,b){var
-c=aM(b);return c?a(a_(d,b),v):c}var
+c=aN(b);return c?a(bb(d,b),v):c}var
 y=k.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-d=e(a,y),b=x(64+Eq(g)|0,d);var
-c=aQ(y,function(b){return x(nN,e(a,b))});return[0,O(1,nN),c,b]}var
-A=Ej(w,G),o=z(A);if(r(h,o))var
+d=e(a,y),b=x(64+EV(f)|0,d);var
+c=aR(y,function(b){return x(nY,e(a,b))});return[0,P(1,nY),c,b]}var
+A=EO(w,G),o=z(A);if(s(g,o))var
 B=o;else
 var
-I=H(z,Ei(w,A)),B=d3(e4(function(a){return r(h,a)},I),o);return[0,[0,h,B]]}),A)}return 0}function
-iw(h,c,a){var
+H=K(z,EN(w,A)),B=d5(e6(function(a){return s(g,a)},H),o);return[0,[0,g,B]]}),A)}return 0}function
+EX(e,b,a){function
+c(a){return aM(0,a[1],a[2])}if(typeof
+b==="number")switch(b){case
+0:return a/e;case
+1:return-a;case
+2:return 0.<a?Math.log(a):_;case
+3:return a*a;case
+4:return Math.sqrt(a);case
+5:return 0.<=a?a:bq;default:return bq}else
+switch(b[0]){case
+0:return a-c(b[1]);case
+1:return a/c(b[1]);case
+2:var
+d=Math.exp(a);if(0.<a){var
+f=d*c(b[2]);return(c(b[1])-f)/(d-1.)}return J;case
+3:return a;default:return 0.<a?1./a-c(b[1]):J}}function
+n0(c,b,a){return jV(function(a,b){return EX(c,a,b)},b,a)}function
+iB(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
-2:return 0.<a?-Math.log(a)/c:L}else
+2:return 0.<a?-Math.log(a)/c:J}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=aV(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):L;case
+d=b[1],e=Math.exp(a),i=aM(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):J;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aV(0,f[1],f[2]);return bG}return bG}function
-nP(j,a,b,f){var
-d=p(b,0),e=p(b,0),g=p(b,0);function
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aM(0,f[1],f[2]);return bq;case
+3:return n0(c,b[1],a)}return bq}function
+n1(j,a,b,f){var
+d=q(b,0),e=q(b,0),g=q(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(N(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(O(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=cX(a[3],j[2],d,c);return f?b[1]:b[2]}var
+b=cZ(a[3],j[2],d,c);return f?b[1]:b[2]}var
 k=a[4];aq(function(a){switch(a[0]){case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));case
 2:var
-f=p(b,0),l=a[1];aq(function(a){c(f,a)[1+a]=1;return 0},l);var
+f=q(b,0),l=a[1];aq(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k;default:return 0}},k);return[0,d,e,g]}var
-ix=14;function
-iy(c,e,a){function
-g(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=U(a)?a:s(a),b=cf(i,h),d=0<U(b)?b:1;function
-j(j,i,h){var
-d=j,b=i,a=h;for(;;){if(0===a)return 0;var
-e=g(d,s(b));if(f(c,e))return[0,[0,e,d]];var
-d=e,b=O(b,2),a=a-1|0;continue}}function
-m(j,i,h){var
-d=j,b=i,a=h;for(;;){var
-e=g(d,b);if(0!==a&&f(c,e)){var
-d=e,b=O(b,2),a=a-1|0;continue}return[0,d,e]}}function
-n(i,h,g){var
-d=i,e=h,a=g;for(;;){var
-b=cf(k(d,e),1);if(0!==a&&0!==N(b,d)&&0!==N(b,e)){if(f(c,b)){var
+iC=14;function
+iD(c,e,a){function
+f(b,a){return 0<e?k(b,a):l(b,a)}var
+g=50,i=0<=V(a)?a:r(a),b=ch(i,g),d=0<V(b)?b:1;function
+j(j,i,g){var
+d=j,b=i,a=g;for(;;){if(0===a)return 0;var
+e=f(d,r(b));if(h(c,e))return[0,[0,e,d]];var
+d=e,b=P(b,2),a=a-1|0;continue}}function
+m(j,i,g){var
+d=j,b=i,a=g;for(;;){var
+e=f(d,b);if(0!==a&&h(c,e)){var
+d=e,b=P(b,2),a=a-1|0;continue}return[0,d,e]}}function
+n(i,g,f){var
+d=i,e=g,a=f;for(;;){var
+b=ch(k(d,e),1);if(0!==a&&0!==O(b,d)&&0!==O(b,e)){if(h(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,ix)]:j(a,d,ix);return bo(function(a){return n(a[1],a[2],ix)},o)}function
-Es(h,g,i,L,K,d){var
-j=h[2],q=nP(i,L,j,d),s=q[3],t=q[2],u=q[1],w=I(bu(g)),r=i[1],M=o(h[17],1,1);function
+o=h(c,a)?[0,m(a,d,iC)]:j(a,d,iC);return br(function(a){return n(a[1],a[2],iC)},o)}function
+EY(h,g,i,K,J,d){var
+j=h[2],p=n1(i,K,j,d),s=p[3],t=p[2],u=p[1],v=L(bw(g)),r=i[1],M=o(h[17],1,1);function
 x(a){var
 b=c(u,a)[1+a];if(b){var
-e=aV(0,b[1],i[2]),d=c(w,a)[1+a][1];return iw(g,aV(0,d[1],d[2]),e)}return bG}var
-m=au(j,function(a){return Math.sqrt(x(a)*M)}),n=V(function(b,a){var
-c=aM(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
+e=aM(0,b[1],i[2]),d=c(v,a)[1+a][1];return iB(g,aM(0,d[1],d[2]),e)}return bq}var
+m=au(j,function(a){return Math.sqrt(x(a)*M)}),n=W(function(b,a){var
+c=aN(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
 y(b,a,g){var
-h=b!==a?1:0,i=h?aM(e(m,a)):h;if(i)var
-f=d?e(m,a)+g:e(m,a)-g,j=c(n,b)[1+b][1],k=d?f<j*pp?1:0:j*1.000000000001<f?1:0,o=k?(c(n,b)[1+b]=[0,f,a],0):k,l=o;else
+h=b!==a?1:0,i=h?aN(e(m,a)):h;if(i)var
+f=d?e(m,a)+g:e(m,a)-g,j=c(n,b)[1+b][1],k=d?f<j*pE?1:0:j*1.000000000001<f?1:0,o=k?(c(n,b)[1+b]=[0,f,a],0):k,l=o;else
 var
 l=i;return l}var
-z=j-1|0,P=0;if(!(z<0)){var
-b=P;for(;;){var
+z=j-1|0,N=0;if(!(z<0)){var
+b=N;for(;;){var
 R=c(t,b)[1+b],S=R||c(s,b)[1+b];if(S){var
-H=j-1|0,T=b3(h,b),U=0;if(!(H<0)){var
+H=j-1|0,T=b5(h,b),U=0;if(!(H<0)){var
 f=U;for(;;){var
-J=Math.sqrt(A(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(t,b)[1+b])y(f,b,J);if(c(s,b)[1+b])y(b,f,J);var
+I=Math.sqrt(A(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(t,b)[1+b])y(f,b,I);if(c(s,b)[1+b])y(b,f,I);var
 X=f+1|0;if(H!==f){var
 f=X;continue}break}}}var
-W=b+1|0;if(z!==b){var
-b=W;continue}break}}var
-C=p(j,0);B(function(e,d){var
+V=b+1|0;if(z!==b){var
+b=V;continue}break}}var
+C=q(j,0);B(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},n);var
-D=V(function(a,k){var
+D=W(function(a,k){var
 b=c(u,a)[1+a];if(b){var
-f=b[1];if(k&&aM(e(m,a))){var
+f=b[1];if(k&&aN(e(m,a))){var
 l=function(j){var
-k=c(w,a)[1+a],b=en(g,r,i[2],i[3],K,k,j);if(b){var
-e=b[1];if(d)return N(e[2],f)<0?1:0;var
-h=0<N(e[1],f)?1:0}else
+k=c(v,a)[1+a],b=ep(g,r,i[2],i[3],J,k,j);if(b){var
+e=b[1];if(d)return O(e[2],f)<0?1:0;var
+h=0<O(e[1],f)?1:0}else
 var
-h=b;return h},n=a9(0,r),h=x(a)*n,j=aM(h);if(j){var
-o=a_(0,h),p=d?-1:1;return iy(l,p,o)}return j}}return 0},C),E=I(g[9]),G=cZ(g,1),Q=aA(V(function(e,o){var
+h=b;return h},n=ba(0,r),h=x(a)*n,j=aN(h);if(j){var
+o=bb(0,h),p=d?-1:1;return iD(l,p,o)}return j}}return 0},C),E=L(g[9]),G=c1(g,1),Q=aA(W(function(e,o){var
 b=o[2],f=b===e?0:c(D,b)[1+b];if(f)var
-h=cZ(g,f[1]),p=c(E,b)[1+b],i=a(r,hN(c(E,e)[1+e],p)),j=k(h,i),m=a8(O(a(h,i),2)),q=d?F(k(j,m),G):v(l(j,m),G),n=[0,[0,b,q]];else
+h=c1(g,f[1]),p=c(E,b)[1+b],i=a(r,hS(c(E,e)[1+e],p)),j=k(h,i),m=a$(P(a(h,i),2)),q=d?F(k(j,m),G):w(l(j,m),G),n=[0,[0,b,q]];else
 var
 n=f;return n},n));return[0,aA(D),Q]}function
-iz(d,c,a){var
+iE(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:bG;case
-4:return 0.<=a?a:bG}return bG}function
-nR(f,e,a){var
-b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bG,bG]:a<b?[0,bb(1.,b*a+c*d),b-a*c/d]:[0,bG,bG]}function
-Et(m,h,j,K,J,d){var
-i=m[2],q=nP(j,K,i,d),t=q[3],u=q[2],w=q[1],x=I(bu(h)),f=j[1],n=au(i,function(a){var
-b=c(w,a)[1+a];if(b){var
-e=aV(0,b[1],j[2]),d=c(x,a)[1+a][1];return iz(h,aV(0,d[1],d[2]),e)}return bG});function
+2:return 0.<a?1.+Math.log(a)/c:bq;case
+4:return 0.<=a?a:bq}else
+if(3===b[0])return n0(c,b[1],a);return bq}function
+n3(f,e,a){var
+b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bq,bq]:a<b?[0,be(1.,b*a+c*d),b-a*c/d]:[0,bq,bq]}function
+EZ(m,h,j,J,I,d){var
+i=m[2],p=n1(j,J,i,d),t=p[3],u=p[2],v=p[1],x=L(bw(h)),f=j[1],n=au(i,function(a){var
+b=c(v,a)[1+a];if(b){var
+e=aM(0,b[1],j[2]),d=c(x,a)[1+a][1];return iE(h,aM(0,d[1],d[2]),e)}return bq});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
 o=au(i,function(a){var
 b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=nR(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+eM<f?1:0:f<i-eM?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=n3(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+eO<f?1:0:f<i-eO?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
-A=i-1|0,L=0;if(!(A<0)){var
-b=L;for(;;){var
+A=i-1|0,K=0;if(!(A<0)){var
+b=K;for(;;){var
 Q=c(u,b)[1+b],R=Q||c(t,b)[1+b];if(R){var
-G=b3(m,b),H=i-1|0,S=0;if(!(H<0)){var
+G=b5(m,b),H=i-1|0,S=0;if(!(H<0)){var
 g=S;for(;;){if(c(u,b)[1+b])z(g,b,e(G,g));if(c(t,b)[1+b])z(b,g,e(G,g));var
-W=g+1|0;if(H!==g){var
-g=W;continue}break}}}var
-U=b+1|0;if(A!==b){var
-b=U;continue}break}}var
-C=p(i,0);B(function(e,d){var
+V=g+1|0;if(H!==g){var
+g=V;continue}break}}}var
+T=b+1|0;if(A!==b){var
+b=T;continue}break}}var
+C=q(i,0);B(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=V(function(a,l){var
-b=c(w,a)[1+a];if(b&&l){var
+D=W(function(a,l){var
+b=c(v,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=ep(h,f,j[2],j[3],J,l,k);if(b){var
-e=b[1];if(d)return N(e[2],g)<0?1:0;var
-i=0<N(e[1],g)?1:0}else
+l=c(x,a)[1+a],b=er(h,f,j[2],j[3],I,l,k);if(b){var
+e=b[1];if(d)return O(e[2],g)<0?1:0;var
+i=0<O(e[1],g)?1:0}else
 var
-i=b;return i},o=a9(0,f),i=e(n,a)*o,k=aM(i);if(k){var
-p=a_(0,i),q=d?1:-1;return iy(m,q,p)}return k}return 0},C),s=I(h[9]),M=r(function(a){return[T,function(b){return ft(h,a)}]},s);function
+i=b;return i},o=ba(0,f),i=e(n,a)*o,k=aN(i);if(k){var
+p=bb(0,i),q=d?1:-1;return iD(m,q,p)}return k}return 0},C),r=L(h[9]),M=s(function(a){return[U,function(b){return fv(h,a)}]},r);function
 E(b){var
-a=c(M,b)[1+b],d=aP(a);return aW===d?a[1]:T===d?bc(a):a}var
-P=aA(V(function(g,w){var
-b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=e(n,b),y=nR(d,e(b3(m,b),g),x),z=a9(0,f),o=y[2]*z,u=0;if(aM(o)&&0.<=o){var
-i=a_(0,o),A=c(s,b)[1+b],B=ad(c(s,g)[1+g],A),C=E(b),G=hO(h,f,E(g),C,B),p=a(f,f),H=a(i,i),q=a8(a(p,k(l(p,O(a(i,G),1)),H))),r=a(i,j[1]),I=d?v(l(r,q),f):F(k(r,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
+a=c(M,b)[1+b],d=aQ(a);return aX===d?a[1]:U===d?bf(a):a}var
+N=aA(W(function(g,v){var
+b=v[2],j=b===g?0:c(D,b)[1+b];if(j){var
+x=e(n,b),y=n3(d,e(b5(m,b),g),x),z=ba(0,f),o=y[2]*z,u=0;if(aN(o)&&0.<=o){var
+i=bb(0,o),A=c(r,b)[1+b],B=ad(c(r,g)[1+g],A),C=E(b),G=hT(h,f,E(g),C,B),p=a(f,f),H=a(i,i),q=a$(a(p,k(l(p,P(a(i,G),1)),H))),s=a(i,j[1]),I=d?w(l(s,q),f):F(k(s,q),f),t=[0,[0,b,[0,I,i]]];u=1}if(!u)return 0}else
 var
-t=j;return t},o));return[0,aA(D),P]}function
-Eu(a){var
-b=a[4];return di(function(a){return 0===a[0]?0:1},b)}function
-nS(d,a,c){var
-b=Eu(c);if(b)switch(d[1]){case
-0:return lY(a);case
-1:return 0;default:return l0(a)}return b}var
-cF=[0,nO,nO,nQ,nQ];function
-Ev(b,d,a,c){if(nS(b,d,c)){var
-e=ds(a[2],a[3]),f=function(f){var
-g=oz(f,b,d,a,c,e,1);return[0,oz(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(Et);return[0,cF[1],cF[2],g[1],g[2]]}var
-h=f(Es);return[0,h[1],h[2],cF[3],cF[4]]}return cF}function
-nT(h){var
-i=h.length-1,d=0===i?0:c(h,0)[1].length-1,b=p(i,0.),j=p(d,0.),g=p(d,-1),m=i-1|0,r=0;if(!(m<0)){var
-a=r;for(;;){t(b,a,aa(A,0.,c(h,a)[1+a]));var
+t=j;return t},o));return[0,aA(D),N]}function
+E0(a){var
+b=a[4];return dk(function(a){return 0===a[0]?0:1},b)}function
+n4(d,a,c){var
+b=E0(c);if(b)switch(d[1]){case
+0:return l9(a);case
+1:return 0;default:return l$(a)}return b}var
+cH=[0,nZ,nZ,n2,n2];function
+E1(b,d,a,c){if(n4(b,d,c)){var
+e=du(a[2],a[3]),f=function(f){var
+g=oL(f,b,d,a,c,e,1);return[0,oL(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(EZ);return[0,cH[1],cH[2],g[1],g[2]]}var
+h=f(EY);return[0,h[1],h[2],cH[3],cH[4]]}return cH}function
+n5(g){var
+i=g.length-1,d=0===i?0:c(g,0)[1].length-1,b=q(i,0.),j=q(d,0.),f=q(d,-1),m=i-1|0,r=0;if(!(m<0)){var
+a=r;for(;;){u(b,a,aa(A,0.,c(g,a)[1+a]));var
 n=function(a,d){var
-f=e(c(h,a)[1+a],d);return e(b,a)+e(j,d)-f},k=au(d,function(b,c){return function(a){return c(b,a)}}(a,n)),o=p(d,-1),v=p(d,0),q=function(B,h,C,k){return function(u){var
-j=u;for(;;){var
+f=e(c(g,a)[1+a],d);return e(b,a)+e(j,d)-f},k=au(d,function(b,c){return function(a){return c(b,a)}}(a,n)),o=q(d,-1),v=q(d,0),p=function(B,h,C,k){return function(t){var
+j=t;for(;;){var
 m=d-1|0,l=-1,v=0;if(m<0)var
 b=l;else{var
-f=v,i=l;for(;;){var
-q=1-c(k,f)[1+f];if(q)var
-z=i<0?1:0,r=z||(e(h,f)<e(h,i)?1:0);else
+g=v,i=l;for(;;){var
+q=1-c(k,g)[1+g];if(q)var
+z=i<0?1:0,r=z||(e(h,g)<e(h,i)?1:0);else
 var
 r=q;var
-s=r?f:i,A=f+1|0;if(m!==f){var
-f=A,i=s;continue}var
+s=r?g:i,A=g+1|0;if(m!==g){var
+g=A,i=s;continue}var
 b=s;break}}var
-n=c(g,b)[1+b];c(k,b)[1+b]=1;if(0<=n){var
+n=c(f,b)[1+b];c(k,b)[1+b]=1;if(0<=n){var
 o=d-1|0,w=0;if(!(o<0)){var
 a=w;for(;;){if(1-c(k,a)[1+a]){var
-x=B(n,a),p=e(h,b)+x;if(p<e(h,a)){t(h,a,p);c(C,a)[1+a]=b}}var
+x=B(n,a),p=e(h,b)+x;if(p<e(h,a)){u(h,a,p);c(C,a)[1+a]=b}}var
 y=a+1|0;if(o!==a){var
 a=y;continue}break}}var
-j=[0,b,j];continue}return[0,b,j]}}}(n,k,o,v)(0),l=q[1],w=function(a,c){return function(b){return e(a,c)-e(a,b)}}(k,l);t(b,a,e(b,a)-e(k,l));var
-x=q[2];aq(function(d){return function(a){var
-f=d(a),h=e(b,c(g,a)[1+a])-f;t(b,g[1+a],h);var
-i=d(a);return t(j,a,e(j,a)+i)}}(w),x);(function(h,b){return function(e){var
+j=[0,b,j];continue}return[0,b,j]}}}(n,k,o,v)(0),l=p[1],w=function(a,c){return function(b){return e(a,c)-e(a,b)}}(k,l);u(b,a,e(b,a)-e(k,l));var
+x=p[2];aq(function(d){return function(a){var
+g=d(a),h=e(b,c(f,a)[1+a])-g;u(b,f[1+a],h);var
+i=d(a);return u(j,a,e(j,a)+i)}}(w),x);(function(h,b){return function(e){var
 a=e;for(;;){if(0<=c(b,a)[1+a]){var
-d=c(b,a)[1+a],f=c(g,d)[1+d];c(g,a)[1+a]=f;var
-a=b[1+a];continue}c(g,a)[1+a]=h;return 0}}}(a,o)(l));var
+d=c(b,a)[1+a],g=c(f,d)[1+d];c(f,a)[1+a]=g;var
+a=b[1+a];continue}c(f,a)[1+a]=h;return 0}}}(a,o)(l));var
 y=a+1|0;if(m!==a){var
 a=y;continue}break}}var
-s=aA(g),u=cv(function(b,a){return[0,a,b]},s);return f(aR(function(a){return 0<=a[1]?1:0}),u)}function
-Ew(a){function
-b(b){return r(function(a){return c(a,b)[1+b]},a)}return au(c(a,0)[1].length-1,b)}function
-Ex(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return nT(a);var
-b=nT(Ew(a));return H(function(a){return[0,a[2],a[1]]},b)}return 0}function
-Ey(n,e,b){var
-o=de(b,e[3]);function
+s=aA(f),t=cx(function(b,a){return[0,a,b]},s);return h(aS(function(a){return 0<=a[1]?1:0}),t)}function
+E2(a){function
+b(b){return s(function(a){return c(a,b)[1+b]},a)}return au(c(a,0)[1].length-1,b)}function
+E3(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return n5(a);var
+b=n5(E2(a));return K(function(a){return[0,a[2],a[1]]},b)}return 0}function
+E4(n,e,b){var
+o=dg(b,e[3]);function
 h(c,b){return b?a(o,b[1]):c}function
-i(a){return q(d,h(d,a))}var
-f=p(e[2],b),g=p(n[2],0);function
+i(a){return p(d,h(d,a))}var
+f=q(e[2],b),g=q(n[2],0);function
 j(b){var
-a=e[4];return aq(function(a){return 0===a[0]?cG(b,a[1],a[2],a[3],a[4]):0},a)}j(function(a,g,b,e){var
+a=e[4];return aq(function(a){return 0===a[0]?cI(b,a[1],a[2],a[3],a[4]):0},a)}j(function(a,g,b,e){var
 d=i(b);f[1+a]=l(c(f,a)[1+a],d);return 0});var
-m=r(function(a){return q(d,a)},f);j(function(d,a,f,e){var
-j=c(m,d)[1+d],l=k(i(f),j),n=M(h(b,e),l);g[1+a]=q(c(g,a)[1+a],n);return 0});return[0,m,g]}function
-Ez(b,a,h,s){function
-j(a){return I(bz(b[13],a))}var
-t=j(a[1]),k=d7(l,j(s),t),m=Ey(b,a,h),i=m[2],n=m[1];function
+m=s(function(a){return p(d,a)},f);j(function(d,a,f,e){var
+j=c(m,d)[1+d],l=k(i(f),j),n=I(h(b,e),l);g[1+a]=p(c(g,a)[1+a],n);return 0});return[0,m,g]}function
+E5(b,a,g,r){function
+j(a){return L(bC(b[13],a))}var
+t=j(a[1]),k=d9(l,j(r),t),m=E4(b,a,g),i=m[2],n=m[1];function
 u(a){var
-b=0<U(c(k,a)[1+a])?1:0;return b?vx(c(i,a)[1+a],h):b}function
+b=0<V(c(k,a)[1+a])?1:0;return b?vM(c(i,a)[1+a],g):b}function
 v(a){return a}var
-w=aQ(b[2],v),d=I(f(aR(u),w)),g=p(a[2],0),x=a[4];aq(function(a){if(0===a[0]){var
-b=a[1],d=c(g,b)[1+b];g[1+b]=[0,a[2],d];return 0}return 0},x);var
+w=aR(b[2],v),d=L(h(aS(u),w)),f=q(a[2],0),x=a[4];aq(function(a){if(0===a[0]){var
+b=a[1],d=c(f,b)[1+b];f[1+b]=[0,a[2],d];return 0}return 0},x);var
 o=[0,d.length-1];function
 y(a){var
-b=0!==c(g,a)[1+a]?1:0;if(b)var
+b=0!==c(f,a)[1+a]?1:0;if(b)var
 d=b;else
 var
 e=0<o[1]?1:0,d=e?(o[1]+=-1,1):e;return d}function
 z(a){return a}var
-A=aQ(a[2],z),q=I(f(aR(y),A)),B=r(function(a){return a9(0,c(k,a)[1+a])},d),C=Ex(r(function(a){var
-f=p(b[2],1),j=c(g,a)[1+a];aq(function(a){c(f,a)[1+a]=0;return 0},j);return V(function(d,b){if(c(f,b)[1+b]){var
-g=c(i,b)[1+b];if(g7(c(n,a)[1+a],g)){var
-j=c(i,b)[1+b],k=aV(0,l(c(n,a)[1+a],j),h);return e(B,d)*k}}return 0.},d)},q));return H(function(a){var
-b=a[2],f=c(d,b)[1+b],e=a[1];return[0,c(q,e)[1+e],f]},C)}function
-eD(f,e){var
+A=aR(a[2],z),p=L(h(aS(y),A)),B=s(function(a){return ba(0,c(k,a)[1+a])},d),C=E3(s(function(a){var
+h=q(b[2],1),j=c(f,a)[1+a];aq(function(a){c(h,a)[1+a]=0;return 0},j);return W(function(d,b){if(c(h,b)[1+b]){var
+f=c(i,b)[1+b];if(g9(c(n,a)[1+a],f)){var
+j=c(i,b)[1+b],k=aM(0,l(c(n,a)[1+a],j),g);return e(B,d)*k}}return 0.},d)},p));return K(function(a){var
+b=a[2],f=c(d,b)[1+b],e=a[1];return[0,c(p,e)[1+e],f]},C)}function
+eF(f,e){var
 b=[0,d];B(function(d,f){var
 g=a(f,c(e,d)[1+d]);b[1]=k(b[1],g);return 0},f);return b[1]}function
-EA(b){var
-f=b.length-1,e=V(function(b,a){return cw(a,au(f,function(c){var
+E6(b){var
+f=b.length-1,e=W(function(b,a){return cy(a,au(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
-b=k,g=j;for(;;){if(b===f)return[0,[0,g,r(function(a){return e7(a,f,f)},e)]];var
-h=c(c(e,b)[1+b],b)[1+b];if(0===U(h))return[1,b];var
+b=k,g=j;for(;;){if(b===f)return[0,[0,g,s(function(a){return e9(a,f,f)},e)]];var
+h=c(c(e,b)[1+b],b)[1+b];if(0===V(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return de(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=V(o,e[1+d])}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return dg(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=W(o,e[1+d])}var
 p=d+1|0;if(i!==d){var
 d=p;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-EB(d){var
+E7(d){var
 a=d;for(;;){var
-b=EA(r(function(b){return function(a){return r(function(b){return eD(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=E6(s(function(b){return function(a){return s(function(b){return eF(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=aA(a),a=I(bV(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-EC(b,k,q,e,p,d){var
-m=O(q,1),c=k[8];function
+e=b[1],f=aA(a),a=L(bV(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+E8(b,k,q,e,p,d){var
+m=P(q,1),c=k[8];function
 n(c){var
-a=f(b[5],c);return eD(a,a)}function
-g(a){return de(O(a,e),m)}function
+a=h(b[5],c);return eF(a,a)}function
+f(a){return dg(P(a,e),m)}function
 r(d){var
-e=d[2],h=d[1];if(2<=b[1])var
-j=aL(k),i=de(g(a(e,a(c,f(p,h)))),j);else
+e=d[2],g=d[1];if(2<=b[1])var
+j=aL(k),i=dg(f(a(e,a(c,h(p,g)))),j);else
 var
-i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
-s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=de(g(a(l(d[2],h[2]),o)),2),q=l(O(m,e-1|0),p),r=f(b[5],j);return[0,d7(l,f(b[5],i),r),q]}if(b[1])var
-t=0,u=H(r,d),i=t,h=u;else
+i=f(a(e,a(c,c)));return[0,h(b[5],g),i]}function
+s(g,d){var
+i=d[1],j=g[1],k=n(j),m=l(n(i),k),o=a(c,c),p=dg(f(a(l(d[2],g[2]),o)),2),q=l(P(m,e-1|0),p),r=h(b[5],j);return[0,d9(l,h(b[5],i),r),q]}if(b[1])var
+t=0,u=K(r,d),i=t,g=u;else
 if(d)var
-o=d[1],v=[0,o],w=d[2],x=H(function(a){return s(o,a)},w),i=v,h=x;else
+o=d[1],v=[0,o],w=d[2],x=K(function(a){return s(o,a)},w),i=v,g=x;else
 var
-y=0,z=0,i=y,h=z;var
-j=EB(I(h));return[0,j[1],j[2],j[3],i,e,m]}function
-iA(a){return O(a[2],a[5])}function
-ED(h,s,b,g,q){var
-t=b[1],u=r(function(a){var
-b=eD(g,a[1]);return l(a[2],b)},t),v=b[3],w=r(function(a){return eD(a,u)},v),x=b[2],d=r(function(b){return a(x,b)},g),y=b[1];B(function(e,b){var
+y=0,z=0,i=y,g=z;var
+j=E7(L(g));return[0,j[1],j[2],j[3],i,e,m]}function
+iF(a){return P(a[2],a[5])}function
+E9(g,r,b,f,q){var
+t=b[1],u=s(function(a){var
+b=eF(f,a[1]);return l(a[2],b)},t),v=b[3],w=s(function(a){return eF(a,u)},v),x=b[2],d=s(function(b){return a(x,b)},f),y=b[1];B(function(e,b){var
 f=b[1];return B(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
-e=iA(b),i=b[4];if(i)var
-j=i[1],m=s[8],z=f(h[5],j[1]),n=d7(function(c,b){return l(c,a(e,b))},d,z),A=eD(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(de(a(j[2],E),C),A);else
+e=iF(b),i=b[4];if(i)var
+j=i[1],m=r[8],z=h(g[5],j[1]),n=d9(function(c,b){return l(c,a(e,b))},d,z),A=eF(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(dg(a(j[2],E),C),A);else
 var
 o=a(q,a(b[2],b[2]));var
-p=0===h[1]?1:0,F=p?o:p;return[0,aA(d),F]}var
-EE=12;function
-nU(d,b){var
+p=0===g[1]?1:0,F=p?o:p;return[0,aA(d),F]}var
+E_=12;function
+n6(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
 j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-EF(c,b){var
+E$(c,b){var
 a=[0,0.];B(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
-EG(d,b){var
+Fa(d,b){var
 a=c(d[6],b)[1+b];if(d[1]){var
-e=function(b){return cw(a,[as,0.])};return[0,function(b){return EF(a,b)},e]}function
+e=function(b){return cy(a,[as,0.])};return[0,function(b){return E$(a,b)},e]}function
 f(c){var
-b=r(function(a){return 2.*a},c);a0(b,2.,a);return b}return[0,function(b){return nU(a,b)},f]}function
-nV(a){var
+b=s(function(a){return 2.*a},c);a2(b,2.,a);return b}return[0,function(b){return n6(a,b)},f]}function
+n7(a){var
 b=a[14],c=0;return ai(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-EH(b,a){var
-c=p(b[3],a[1]),d=a[2];function
-e(c){return V(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return nU(c,a)},e,$,d]}function
-EI(b,g,c,n){function
-h(d,a){return a?o(b[17],a[1],c[3]):d}var
-d=c[4],e=f(bW(function(a){if(0===a[0]&&a[1]===n){var
-c=a[2],i=EG(b,c),j=i[2],k=i[1],d=h($,a[3]),e=h(L,a[4]),f=e-d<ge*g?1:0,l=(d+e)/2.,m=eN*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=nV(b),i=a?[0,EH(b,a[1]),0]:a;return cu(e,i)}function
-EJ(b,a){return bb(jc*(a[6]-a[5]),b8*b)}function
-nW(e,a,d){var
-b=f(a[3],d),c=EJ(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-EK(f,h){var
-i=h.length-1,m=p(i,-1),n=p(i,1),o=i-1|0,z=0;if(!(o<0)){var
+Fb(b,a){var
+c=q(b[3],a[1]),d=a[2];function
+e(c){return W(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return n6(c,a)},e,_,d]}function
+Fc(b,g,c,n){function
+i(d,a){return a?o(b[17],a[1],c[3]):d}var
+d=c[4],e=h(bW(function(a){if(0===a[0]&&a[1]===n){var
+c=a[2],h=Fa(b,c),j=h[2],k=h[1],d=i(_,a[3]),e=i(J,a[4]),f=e-d<gg*g?1:0,l=(d+e)/2.,m=eP*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=n7(b),f=a?[0,Fb(b,a[1]),0]:a;return cw(e,f)}function
+Fd(b,a){return be(jh*(a[6]-a[5]),b_*b)}function
+n8(e,a,d){var
+b=h(a[3],d),c=Fd(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+Fe(f,h){var
+i=h.length-1,m=q(i,-1),n=q(i,1),o=i-1|0,z=0;if(!(o<0)){var
 a=z;for(;;){var
-r=i-1|0,q=-1,B=0;if(r<0)var
-b=q;else{var
-g=B,j=q;for(;;){var
+r=i-1|0,p=-1,B=0;if(r<0)var
+b=p;else{var
+g=B,j=p;for(;;){var
 w=c(n,g)[1+g];if(w){var
 x=j<0?1:0;if(x)var
 l=x;else
@@ -6791,169 +6951,169 @@ l=w;var
 y=l?g:j,J=g+1|0;if(r!==g){var
 g=J,j=y;continue}var
 b=y;break}}var
-k=e(c(f,b)[1+b],a),C=c(f,a)[1+a],D=0.,s=eN*aa(function(b,a){return A(b,Math.abs(a))},D,C)<Math.abs(k)?1:0,E=s?k!=0.?1:0:s;if(E){c(m,a)[1+a]=b;c(n,b)[1+b]=0;var
-u=i-1|0,F=0;if(!(u<0)){var
+k=e(c(f,b)[1+b],a),C=c(f,a)[1+a],D=0.,s=eP*aa(function(b,a){return A(b,Math.abs(a))},D,C)<Math.abs(k)?1:0,E=s?k!=0.?1:0:s;if(E){c(m,a)[1+a]=b;c(n,b)[1+b]=0;var
+t=i-1|0,F=0;if(!(t<0)){var
 d=F;for(;;){if(d!==b){var
-v=e(c(f,d)[1+d],a)/k,H=c(f,b)[1+b];a0(f[1+d],v,H);t(h,d,e(h,d)-v*e(h,b))}var
-I=d+1|0;if(u!==d){var
+v=e(c(f,d)[1+d],a)/k,H=c(f,b)[1+b];a2(f[1+d],v,H);u(h,d,e(h,d)-v*e(h,b))}var
+I=d+1|0;if(t!==d){var
 d=I;continue}break}}}var
 G=a+1|0;if(o!==a){var
-a=G;continue}break}}return V(function(b,a){if(0<=a){var
+a=G;continue}break}}return W(function(b,a){if(0<=a){var
 d=e(c(f,a)[1+a],b);return e(h,a)/d}return 0.},m)}function
-EL(g,a,i,b){var
-j=r(function(a){return f(a[3],b)},a);function
+Ff(f,a,i,b){var
+j=s(function(a){return h(a[3],b)},a);function
 d(d,b){var
-f=c(a,d)[1+d][1],h=c(a,b)[1+b][1];if(0<=f&&0<=h){var
-k=e(b3(g,f),h);return 0===g[1]?2.*(e(j,d)+e(j,b)-e(g[8],f)-e(g[8],h)+2.*k):k}var
-l=c(i,b)[1+b];return R(c(i,d)[1+d],l)}return V(function(b,c){return au(a.length-1,function(a){return d(b,a)})},a)}function
-nX(n,m,h,b,a){function
+g=c(a,d)[1+d][1],h=c(a,b)[1+b][1];if(0<=g&&0<=h){var
+k=e(b5(f,g),h);return 0===f[1]?2.*(e(j,d)+e(j,b)-e(f[8],g)-e(f[8],h)+2.*k):k}var
+l=c(i,b)[1+b];return S(c(i,d)[1+d],l)}return W(function(b,c){return au(a.length-1,function(a){return d(b,a)})},a)}function
+n9(n,m,g,b,a){function
 d(q,p,o){var
 d=q,i=p,a=o;for(;;){var
-e=H(function(b){return function(a){return nW(h,a,b)!=0.?1:0}}(a),b);if(cP(aM,a)){if(d5(1,e)){if(0===d)return 0;var
-j=n?gN(function(b,a){var
-c=b||a;return c},i,e):e,s=jQ(b,j),g=I(f(bW(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),s)),k=r(function(b){return function(a){return f(a[4],b)}}(a),g),t=r(function(b){return function(a){return nW(h,a,b)}}(a),g),u=EL(m,g,k,a),l=bX(a),v=EK(u,t);B(function(d,e){return function(a,b){return a0(e,-b,c(d,a)[1+a])}}(k,l),v);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(EE,H(function(a){return 0},b),a)}function
-nY(d,c,b,a){var
-e=nX(1,d,c,b,a);return e?[0,e[1]]:nX(0,d,c,b,a)}function
-EM(d,k,j,i){var
-a=k[1][1],l=ir(j,i,k),g=l[3],m=l[2],f=p(d[3]+1|0,0.);function
-h(b,a){return a0(f,-b,a)}function
-n(b){return cp(a,b)}if(0.<g){var
+e=K(function(b){return function(a){return n8(g,a,b)!=0.?1:0}}(a),b);if(cR(aN,a)){if(d7(1,e)){if(0===d)return 0;var
+j=n?gP(function(b,a){var
+c=b||a;return c},i,e):e,r=jX(b,j),f=L(h(bW(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),r)),k=s(function(b){return function(a){return h(a[4],b)}}(a),f),t=s(function(b){return function(a){return n8(g,a,b)}}(a),f),u=Ff(m,f,k,a),l=bX(a),v=Fe(u,t);B(function(d,e){return function(a,b){return a2(e,-b,c(d,a)[1+a])}}(k,l),v);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(E_,K(function(a){return 0},b),a)}function
+n_(d,c,b,a){var
+e=n9(1,d,c,b,a);return e?[0,e[1]]:n9(0,d,c,b,a)}function
+Fg(d,k,j,i){var
+a=k[1][1],l=iw(j,i,k),g=l[3],m=l[2],f=q(d[3]+1|0,0.);function
+h(b,a){return a2(f,-b,a)}function
+n(b){return cr(a,b)}if(0.<g){var
 s=n(i);h(bO(a,j)/g,s);var
-u=a[2];B(function(a,c){var
+t=a[2];B(function(a,c){var
 b=e(m,a)!=0.?1:0;if(b){var
-d=n(c[1]);return h(e(m,a)/g,d)}return b},u)}if(0<=a[5]){var
-v=bz(d[14],a[5])[1],o=d[3]-1|0,w=0;if(!(o<0)){var
-b=w;for(;;){t(f,b,e(f,b)+v);var
+d=n(c[1]);return h(e(m,a)/g,d)}return b},t)}if(0<=a[5]){var
+v=bC(d[14],a[5])[1],o=d[3]-1|0,w=0;if(!(o<0)){var
+b=w;for(;;){u(f,b,e(f,b)+v);var
 x=b+1|0;if(o!==b){var
 b=x;continue}break}}}else{var
-q=a[4],r=c(a[2],q)[1+q][1];h(1.,c(d[6],r)[1+r])}return f}var
-nZ=bx(1.,60);function
-EN(c,e,b){if(0===c[1]){var
+p=a[4],r=c(a[2],p)[1+p][1];h(1.,c(d[6],r)[1+r])}return f}var
+n$=bA(1.,60);function
+Fh(c,e,b){if(0===c[1]){var
 a=ai(function(c,a){var
-d=a[6]==L?a[5]:(a[5]+a[6])/2.;return bb(c,d-f(a[3],b))},L,e),d=0.<a?1:0,g=d?aM(a):d;if(g)t(b,c[3],Math.sqrt(a));return b}return b}function
-EO(f,k,a,i,d,b){var
-g=a[1][1],h=ir(i,d,a)[2],j=1.,l=aa(function(b,a){return A(b,Math.abs(a))},j,h);return H(function(a){if(0<=a[1]){var
+d=a[6]==J?a[5]:(a[5]+a[6])/2.;return be(c,d-h(a[3],b))},J,e),d=0.<a?1:0,f=d?aN(a):d;if(f)u(b,c[3],Math.sqrt(a));return b}return b}function
+Fi(f,k,a,i,d,b){var
+g=a[1][1],h=iw(i,d,a)[2],j=1.,l=aa(function(b,a){return A(b,Math.abs(a))},j,h);return K(function(a){if(0<=a[1]){var
 i=a[1],b=[0,0.],m=g[2];B(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
 var
 d=0.;var
-j=bb(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<i2*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==L?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==$?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-n0(b,e){function
-d(a){return R(a,a)}var
-a=p(b[3]+1|0,0.),c=[0,0.];aq(function(b){var
-e=b[2],f=b[1];a0(a,-f,e);var
-g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){t(a,b[3],0.);var
-f=d(a),g=Math.sqrt(A(0.,c[1]-f));t(a,b[3],g)}return a}var
-EP=i2;function
-n1(k,a,b,d){if(2<=a[1])var
-l=(a3(k[8])-1|0)+b|0,g=function(a){return a_(l,a)};else
+j=be(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<i7*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==J?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==_?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+oa(b,e){function
+d(a){return S(a,a)}var
+a=q(b[3]+1|0,0.),c=[0,0.];aq(function(b){var
+e=b[2],f=b[1];a2(a,-f,e);var
+g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){u(a,b[3],0.);var
+f=d(a),g=Math.sqrt(A(0.,c[1]-f));u(a,b[3],g)}return a}var
+Fj=i7;function
+ob(k,a,b,d){if(2<=a[1])var
+l=(a5(k[8])-1|0)+b|0,f=function(a){return bb(l,a)};else
 var
-p=a[4]+b|0,g=function(a){return a_(p,a)};var
-h=e7(d,0,a[3]);if(a[1])var
-i=h;else
+p=a[4]+b|0,f=function(a){return bb(p,a)};var
+g=e9(d,0,a[3]);if(a[1])var
+i=g;else
 var
-n=f(a[5],0),o=c(a[6],0)[1],i=V(function(b,d){var
-f=e(o,b),g=c(n,b)[1+b];return d+(a9(a[4],g)-f)},h);var
-j=e(d,a[3]),m=a_(2*(a[4]+b|0)|0,j*j);return[0,r(g,i),m]}function
-iB(b,a,g,c,i){var
-d=c4(g),e=EI(a,d,c,i),p=g[1],q=0.,r=aa(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bq(function(a){return a[6]==L?1:0},e):m,j=f(aR(function(a){return a[2]}),e),o=0===j?az(0,80-a[4]|0):a3(c[3])+c9|0;function
-s(c){return ft(b,aA(f(a[5],c)))[3]}var
-u=c[4],v=f(bW(function(a){if(0===a[0]){var
+n=h(a[5],0),o=c(a[6],0)[1],i=W(function(b,d){var
+f=e(o,b),g=c(n,b)[1+b];return d+(ba(a[4],g)-f)},g);var
+j=e(d,a[3]),m=bb(2*(a[4]+b|0)|0,j*j);return[0,s(f,i),m]}function
+iG(b,a,f,c,i){var
+d=c6(f),e=Fc(a,d,c,i),p=f[1],q=0.,r=aa(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bt(function(a){return a[6]==J?1:0},e):m,j=h(aS(function(a){return a[2]}),e),o=0===j?az(0,80-a[4]|0):a5(c[3])+c$|0;function
+s(c){return fv(b,aA(h(a[5],c)))[3]}var
+t=c[4],v=h(bW(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&di(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=EC(a,b,c[3],o,s,v),h=[T,function(d){var
-a=b[9];return h3(b,c,H(function(a){return ft(b,a)},a),i)}];function
+d=a[2];if(a[1]===i&&dk(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),t),l=E8(a,b,c[3],o,s,v),g=[U,function(d){var
+a=b[9];return h8(b,c,K(function(a){return fv(b,a)},a),i)}];function
 w(d){var
-c=n1(b,a,o,d);return ED(a,b,l,c[1],c[2])}function
+c=ob(b,a,o,d);return E9(a,b,l,c[1],c[2])}function
 x(b,c){var
-h=eA(g,b,c),i=pv*d<r?f4(g,b,c,h):h,f=EN(a,e,EM(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(nZ*d));var
-k=nY(a,d,EO(a,d,i,b,c,e),f),m=k?[0,k[1]]:nY(a,d,e,f);return[0,f,m]}function
+h=eC(f,b,c),i=pK*d<r?f6(f,b,c,h):h,g=Fh(a,e,Fg(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)u(g,a[3],Math.sqrt(n$*d));var
+k=n_(a,d,Fi(a,d,i,b,c,e),g),m=k?[0,k[1]]:n_(a,d,e,g);return[0,g,m]}function
 y(d){var
-a=aP(h),e=aW===a?h[1]:T===a?bc(h):h;return h4(b,c,iA(l),e,d)}return[0,iA(l),n,x,w,0!==j?1:0,y]}function
-iC(c,a,b){if(0===b)return function(a){return n2};var
-g=1./ap(b),d=n0(c,H(function(a){return[0,g,a]},b));function
+a=aQ(g),e=aX===a?g[1]:U===a?bf(g):g;return h9(b,c,iF(l),e,d)}return[0,iF(l),n,x,w,0!==j?1:0,y]}function
+iH(c,a,b){if(0===b)return function(a){return oc};var
+f=1./ap(b),d=oa(c,K(function(a){return[0,f,a]},b));function
 e(b,e){var
-g=n0(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
-i(h,g){var
-b=g;for(;;){if(b){var
-c=e(b[1],h);if(f(a[6],c))return c;var
-b=b[2];continue}return f(a[4],d)}}return function(b){var
+f=oa(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return h(a[4],f)}function
+i(g,f){var
+b=f;for(;;){if(b){var
+c=e(b[1],g);if(h(a[6],c))return c;var
+b=b[2];continue}return h(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-g=c[1];return a[5]?e(EP,g):f(a[4],g)}var
-h=cP(aM,d),j=h?EQ:h;return i(d,j)}}function
-iD(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bW(function(a){return a[2]}),d)}function
-ER(k,b,j,i,h,e){var
-a=iB(k,b,j,i,h);function
+f=c[1];return a[5]?e(Fj,f):h(a[4],f)}var
+g=cR(aN,d),j=g?Fk:g;return i(d,j)}}function
+iI(c,a){var
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return h(bW(function(a){return a[2]}),d)}function
+Fl(k,b,j,i,g,e){var
+a=iG(k,b,j,i,g);function
 l(a){return a}var
-m=aQ(b[2],l),n=f(aR(e),m),g=H(function(b){var
-c=o(a[3],0,b);return[0,c,o(a[3],1,b)]},n),d=iC(b,a,cN(function(b){return iD(a,b)},g)),p=f(d,[0,[as,L],0]),c=[0,-1],q=cN(function(a){var
-b=[0,f(d,a[2]),0];return[0,f(d,a[1]),b]},g);function
-r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):ES}var
-s=aQ(b[2],r);return[0,a[1],[0,p,q],s]}function
-ET(m,d,l,k,j,c,a){var
-b=iB(m,d,l,k,j);if(gD(b[1],a[1])){var
-e=H(function(a){var
-c=o(b[3],0,a);return[0,c,o(b[3],1,a)]},c),g=iC(d,b,cN(function(a){return iD(b,a)},e)),n=cN(function(a){var
-b=[0,f(g,a[2]),0];return[0,f(g,a[1]),b]},e),h=ap(a[2]),i=cQ(0,16);dh(function(a,b){return fe(i,b,[0,h+(2*a|0)|0,(h+(2*a|0)|0)+1|0])},c);var
-p=function(b,a){return d3(d$(i,b),a)},q=cv(p,a[3]),r=cu(a[2],n);return[0,a[1],r,q]}return a}function
-EU(a,g){var
-e=p(a[3],0.);B(function(d,b){var
-f=b!=0.?1:0;return f?a0(e,-b,c(a[6],d)[1+d]):f},g);var
-k=0.,h=aa(function(b,a){return b+a},k,g),l=0.,j=aa(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
+m=aR(b[2],l),n=h(aS(e),m),f=K(function(b){var
+c=o(a[3],0,b);return[0,c,o(a[3],1,b)]},n),d=iH(b,a,cP(function(b){return iI(a,b)},f)),p=h(d,[0,[as,J],0]),c=[0,-1],q=cP(function(a){var
+b=[0,h(d,a[2]),0];return[0,h(d,a[1]),b]},f);function
+r(a){return h(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Fm}var
+s=aR(b[2],r);return[0,a[1],[0,p,q],s]}function
+Fn(m,d,l,k,j,c,a){var
+b=iG(m,d,l,k,j);if(gF(b[1],a[1])){var
+e=K(function(a){var
+c=o(b[3],0,a);return[0,c,o(b[3],1,a)]},c),f=iH(d,b,cP(function(a){return iI(b,a)},e)),n=cP(function(a){var
+b=[0,h(f,a[2]),0];return[0,h(f,a[1]),b]},e),g=ap(a[2]),i=cS(0,16);dj(function(a,b){return fg(i,b,[0,g+(2*a|0)|0,(g+(2*a|0)|0)+1|0])},c);var
+p=function(b,a){return d5(eb(i,b),a)},q=cx(p,a[3]),r=cw(a[2],n);return[0,a[1],r,q]}return a}function
+Fo(a,f){var
+e=q(a[3],0.);B(function(d,b){var
+f=b!=0.?1:0;return f?a2(e,-b,c(a[6],d)[1+d]):f},f);var
+k=0.,g=aa(function(b,a){return b+a},k,f),l=0.,j=aa(function(b,a){return b+Math.abs(a)},l,f);if(a[1])var
 m=0,i=m,d=e;else
-if(b8*j<Math.abs(h))var
-G=0.<h?0:1,H=r(function(a){return a/h},e),i=G,d=H;else
+if(b_*j<Math.abs(g))var
+G=0.<g?0:1,H=s(function(a){return a/g},e),i=G,d=H;else
 var
-I=0,J=r(function(a){return oW*a/(j+cH)},e),i=I,d=J;function
-b(b,a){return cw(b,[0,a])}function
-n(b){return b<a[2]?f(a[5],b):p(a[3],0)}var
-o=a[18],q=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],L),x=b(a[11],$),y=p(a[2]+1|0,[0]),z=c2(d,function(a){return a}),A=b(a[9],z),C=R(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,q,o],i]}function
-EV(a,g){var
+I=0,K=s(function(a){return o9*a/(j+cJ)},e),i=I,d=K;function
+b(b,a){return cy(b,[0,a])}function
+n(b){return b<a[2]?h(a[5],b):q(a[3],0)}var
+o=a[18],p=a[17],r=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],J),x=b(a[11],_),y=q(a[2]+1|0,[0]),z=c4(d,function(a){return a}),A=b(a[9],z),C=S(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,r,p,o],i]}function
+Fp(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=nV(a);if(e){var
-f=e[1],h=Math.sqrt(R(b,b))+cH,i=pp*Math.sqrt(f[2]),j=[as,0.];return cw(r(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(nZ);return cw(b,[as,k])}function
-EW(c,n,m,l,k){var
-d=EU(n,k),e=d[2],a=d[1],g=f(m,a);if(g){var
-b=iB(c,a,g[1],l,0),p=o(b[3],e,a[2]-1|0),q=function(a){var
-c=o(b[3],0,a);return[0,c,o(b[3],1,a)]},r=aQ(a[2]-1|0,q),s=f(iC(a,b,cN(function(a){return iD(b,a)},r)),p);return[0,b[1],s]}var
-h=az(0,80-a[4]|0),i=n1(c,a,h,EV(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aA(i[1]),t];return[0,O(1,h),u]}function
-EX(i,e,h,g,d){var
-j=aA(d),a=I(f(aR(function(a){return jL(c(e,a)[1+a])}),j));function
-b(b,g){var
-j=[T,function(a){return p(i[2],b)}];function
+e=n7(a);if(e){var
+f=e[1],h=Math.sqrt(S(b,b))+cJ,i=pE*Math.sqrt(f[2]),j=[as,0.];return cy(s(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(n$);return cy(b,[as,k])}function
+Fq(c,n,m,l,k){var
+d=Fo(n,k),e=d[2],a=d[1],f=h(m,a);if(f){var
+b=iG(c,a,f[1],l,0),p=o(b[3],e,a[2]-1|0),q=function(a){var
+c=o(b[3],0,a);return[0,c,o(b[3],1,a)]},r=aR(a[2]-1|0,q),s=h(iH(a,b,cP(function(a){return iI(b,a)},r)),p);return[0,b[1],s]}var
+g=az(0,80-a[4]|0),i=ob(c,a,g,Fp(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aA(i[1]),t];return[0,P(1,g),u]}function
+Fr(i,e,g,f,d){var
+j=aA(d),a=L(h(aS(function(a){return jR(c(e,a)[1+a])}),j));function
+b(b,f){var
+j=[U,function(a){return q(i[2],b)}];function
 d(b){var
-d=c(h,b)[1+b],a=d?f(g,d[1]):j,e=aP(a);return aW===e?a[1]:T===e?bc(a):a}return[T,function(b){return r(d,a)}]}var
-k=b(L,function(a){return a[8]}),l=b($,function(a){return a[7]}),m=b($,function(a){return a[6]}),n=a.length-1===d.length-1?1:0;function
+d=c(g,b)[1+b],a=d?h(f,d[1]):j,e=aQ(a);return aX===e?a[1]:U===e?bf(a):a}return[U,function(b){return s(d,a)}]}var
+k=b(J,function(a){return a[8]}),l=b(_,function(a){return a[7]}),m=b(_,function(a){return a[6]}),n=a.length-1===d.length-1?1:0;function
 o(b,a){return c(b,a)[1+a]}var
-q=r(function(a){return o(g,a)},a);return[0,r(function(a){return qv(c(e,a)[1+a])},a),q,n,m,l,k]}function
-EY(j,e,i,b,a){function
+p=s(function(a){return o(f,a)},a);return[0,s(function(a){return qK(c(e,a)[1+a])},a),p,n,m,l,k]}function
+Fs(j,e,i,b,a){function
 d(f,d){var
-g=eA(d,b,a),k=nv(d,b,a),l=A(f3(j,b,a),k),h=c4(d);function
+g=eC(d,b,a),k=nG(d,b,a),l=A(f5(j,b,a),k),h=c6(d);function
 m(f){var
-c=f4(d,b,a,g),e=l+gj*h<c[4]?1:0;return e?it(d,b,a,i[2]*h,c):e}var
-n=[T,function(a){return g[1]}];return iu(d,c(e[2],f)[1+f],b,a,n,L,m)}return B(d,e[1])}function
-n3(j,f,e,d){var
-g=f3(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
+c=f6(d,b,a,g),e=l+gl*h<c[4]?1:0;return e?iy(d,b,a,i[2]*h,c):e}var
+n=[U,function(a){return g[1]}];return iz(d,c(e[2],f)[1+f],b,a,n,J,m)}return B(d,e[1])}function
+od(j,f,e,d){var
+g=f5(j,e,d),b=q(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){var
-i=nv(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
+i=nG(c(f[1],a)[1+a],e,d);if(g<i)u(b,a,i);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}return b}function
-EZ(d,f,b,a){function
-e(a){return a_(0,a*d[1])}var
+Ft(d,f,b,a){function
+e(a){return bb(0,a*d[1])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[3],b)[1+b]=g;return 0}function
-E0(w,i,v,d,b){var
-N=f3(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
-j=g.length-1,l=n3(w,i,d,b),m=d?i[5]:i[4],z=aP(m),B=aW===z?m[1]:T===z?bc(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
+Fu(w,i,v,d,b){var
+N=f5(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
+j=g.length-1,l=od(w,i,d,b),m=d?i[5]:i[4],z=aQ(m),B=aX===z?m[1]:U===z?bf(m):m,k=q(j,0.),C=j-1|0,O=0;if(!(C<0)){var
 h=O;for(;;){var
-M=e(c(B,h)[1+h],b),V=e(l,h)<M?M:e(l,h);t(k,h,V);var
+M=e(c(B,h)[1+h],b),V=e(l,h)<M?M:e(l,h);u(k,h,V);var
 W=h+1|0;if(C!==h){var
 h=W;continue}break}}var
-o=p(j,0),D=p(j,0),E=function(a,b){c(o,a)[1+a]=[0,b];return t(k,a,A(e(l,a),b[4]))},f=function(v){for(;;){var
+o=q(j,0),D=q(j,0),E=function(a,b){c(o,a)[1+a]=[0,b];return u(k,a,A(e(l,a),b[4]))},f=function(v){for(;;){var
 m=j-1|0,l=0,r=e(k,0),s=1;if(m<1)var
 a=l;else{var
 f=s,h=r,p=l;for(;;){if(e(k,f)<h)var
@@ -6963,45 +7123,45 @@ q=h,i=p;var
 u=f+1|0;if(m!==f){var
 f=u,h=q,p=i;continue}var
 a=i;break}}var
-n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&ny(c(g,a)[1+a])){c(D,a)[1+a]=1;var
-t=n[1];E(a,f4(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,eA(c(g,a)[1+a],d,b));continue}}(0),F=N+gj*c4(c(g,0)[1])<f?1:0;if(F){var
+n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&nJ(c(g,a)[1+a])){c(D,a)[1+a]=1;var
+t=n[1];E(a,f6(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,eC(c(g,a)[1+a],d,b));continue}}(0),F=N+gl*c6(c(g,0)[1])<f?1:0;if(F){var
 H=j-1|0,G=0,P=0;if(H<0)var
-q=G;else{var
+p=G;else{var
 a=P,r=G;for(;;){if(e(l,a)<f){var
-n=c(g,a)[1+a],s=c4(n);if(f+b8*s<=e(c(B,a)[1+a],b))var
+n=c(g,a)[1+a],s=c6(n);if(f+b_*s<=e(c(B,a)[1+a],b))var
 Q=1,K=Q;else{var
-L=[T,function(e,f){return function(g){var
-a=c(o,e)[1+e];return a?a[1]:eA(f,d,b)}}(a,n)],S=[T,function(a){return function(d){var
-b=aP(a),c=aW===b?a[1]:T===b?bc(a):a;return c[1]}}(L)],U=function(j,e,c){return function(l){var
-g=aP(c),a=aW===g?c[1]:T===g?bc(c):c,h=f+2e-09*e<a[4]?DO(j,d,b,f+gg*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return it(j,d,b,k,h)}}(n,s,L);iu(n,c(i[2],a)[1+a],d,b,S,f+b8*s,U);var
+L=[U,function(e,f){return function(g){var
+a=c(o,e)[1+e];return a?a[1]:eC(f,d,b)}}(a,n)],S=[U,function(a){return function(d){var
+b=aQ(a),c=aX===b?a[1]:U===b?bf(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
+g=aQ(c),a=aX===g?c[1]:U===g?bf(c):c,h=f+2e-09*e<a[4]?Eh(j,d,b,f+gi*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return iy(j,d,b,k,h)}}(n,s,L);iz(n,c(i[2],a)[1+a],d,b,S,f+b_*s,T);var
 K=r}var
-u=K}else
+t=K}else
 var
-u=r;var
+t=r;var
 R=a+1|0;if(H!==a){var
-a=R,r=u;continue}var
-q=u;break}}if(q)return EZ(v,d,b,f+eN*c4(c(g,0)[1]));var
-I=q}else
+a=R,r=t;continue}var
+p=t;break}}if(p)return Ft(v,d,b,f+eP*c6(c(g,0)[1]));var
+I=p}else
 var
 I=F;var
 J=I}else
 var
 J=y;return J}var
-E1=3;function
-E2(o,f,F,d,b){var
-g=f[1],h=g.length-1,G=n3(o,f,d,b),q=aa(A,f3(o,d,b),G),r=p(h,0),j=f[6],s=aP(j),H=aW===s?j[1]:T===s?bc(j):j,i=p(h,L),u=h-1|0,I=0;if(!(u<0)){var
+Fv=3;function
+Fw(o,f,F,d,b){var
+g=f[1],h=g.length-1,G=od(o,f,d,b),p=aa(A,f5(o,d,b),G),r=q(h,0),j=f[6],s=aQ(j),H=aX===s?j[1]:U===s?bf(j):j,i=q(h,J),t=h-1|0,I=0;if(!(t<0)){var
 a=I;for(;;){var
-C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<L?1:0:E;if(M){var
-N=b8*c4(C);t(i,a,cE(d)*D+N)}var
-O=a+1|0;if(u!==a){var
+C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<J?1:0:E;if(M){var
+N=b_*c6(C);u(i,a,cG(d)*D+N)}var
+O=a+1|0;if(t!==a){var
 a=O;continue}break}}var
-v=p(h,0);function
-w(a,b){c(r,a)[1+a]=[0,b];return t(i,a,b[4])}var
+v=q(h,0);function
+w(a,b){c(r,a)[1+a]=[0,b];return u(i,a,b[4])}var
 l=function(u){var
 j=u;for(;;){var
 o=h-1|0,n=-1,x=0;if(o<0)var
 a=n;else{var
-f=x,l=$,k=n;for(;;){var
+f=x,l=_,k=n;for(;;){var
 y=k<0?1:0,z=y||(l<e(i,f)?1:0);if(z)var
 t=e(i,f),m=f;else
 var
@@ -7009,372 +7169,372 @@ t=l,m=k;var
 A=f+1|0;if(o!==f){var
 f=A,l=t,k=m;continue}var
 a=m;break}}if(0<=a){var
-p=c(r,a)[1+a];if(p){var
-s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,f4(c(g,a)[1+a],d,b,s));var
-j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,eA(c(g,a)[1+a],d,b));continue}return 0}}(E1);if(l){var
-x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=c4(n),z=q+gj*y<m[4]?1:0;if(z){var
-J=function(a){return it(n,d,b,F[2]*y,m)},K=[T,function(a){return m[1]}];return iu(n,c(f[2],k)[1+k],d,b,K,L,J)}var
+q=c(r,a)[1+a];if(q){var
+s=q[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,f6(c(g,a)[1+a],d,b,s));var
+j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=p)return 0;w(a,eC(c(g,a)[1+a],d,b));continue}return 0}}(Fv);if(l){var
+x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=c6(n),z=p+gl*y<m[4]?1:0;if(z){var
+K=function(a){return iy(n,d,b,F[2]*y,m)},L=[U,function(a){return m[1]}];return iz(n,c(f[2],k)[1+k],d,b,L,J,K)}var
 B=z}else
 var
 B=l;return B}function
-n4(e,d,c,b,a,f){switch(f){case
+oe(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return E2(e,d,c,b,a);case
-2:return E0(e,d,c,b,a);default:return EY(e,d,c,b,a)}}function
-E3(a){return[0,a,C$(a)]}function
-E4(a){return typeof
-a==="number"?f0:40000000}function
-E5(a){return typeof
+1:return Fw(e,d,c,b,a);case
+2:return Fu(e,d,c,b,a);default:return Fs(e,d,c,b,a)}}function
+Fx(a){return[0,a,DE(a)]}function
+Fy(a){return typeof
+a==="number"?f2:40000000}function
+Fz(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
-E6(a){var
-b=a?-72:-50;return bx(1.,b)}function
-n5(f,d,c,b,a){return a?o(f[17],a[1],d):e(c,b)}function
-E7(b,a){function
-c(a){return aM(a)?a:0.}function
+FA(a){var
+b=a?-72:-50;return bA(1.,b)}function
+of(f,d,c,b,a){return a?o(f[17],a[1],d):e(c,b)}function
+FB(b,a){function
+c(a){return aN(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return A(b,A(c(a[2]),d))}var
-e=aa(d,aa(A,0.,b[8]),a);return r(function(a){if(0===b[1]&&a[3]==L)return[0,a[1],a[2],i9*e];return a},a)}function
-f7(a,b){var
-g=b[3],d=p(b[2],0),e=b[4];aq(function(b){if(0===b[0]){var
+e=aa(d,aa(A,0.,b[8]),a);return s(function(a){if(0===b[1]&&a[3]==J)return[0,a[1],a[2],jc*e];return a},a)}function
+f9(a,b){var
+g=b[3],d=q(b[2],0),e=b[4];aq(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=n5(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,n5(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=of(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,of(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return r(function(b){return E7(a,I(bp(b)))},d)}function
-E8(l,a){var
-d=cQ(0,16),g=[0,0];B(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=d$(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=bb(a[3],b[3]),p=A(a[2],b[2]);return fe(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return fe(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return rr(I(qS(function(a){return uG(d,a)},b)))}function
-f8(b,a){var
-l=b?b[1]:function(a){return 1};return function(m,b){if(cP(function(a){var
-b=aM(a[2]);return b?aM(a[3]):b},b)){var
-h=E8(a,b),i=h[1],d=p(a[2],$),f=p(a[2],L);d6(function(a){var
-b=A(e(d,a[1]),a[2]);t(d,a[1],b);var
-c=bb(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
-j=p(a[2],-1);B(function(f,e){var
+j=i;return j}return 0},e);return s(function(b){return FB(a,L(bs(b)))},d)}function
+FC(l,a){var
+d=cS(0,16),g=[0,0];B(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=eb(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=be(a[3],b[3]),p=A(a[2],b[2]);return fg(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return fg(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return rG(L(q7(function(a){return uV(d,a)},b)))}function
+f_(b,a){var
+l=b?b[1]:function(a){return 1};return function(m,b){if(cR(function(a){var
+b=aN(a[2]);return b?aN(a[3]):b},b)){var
+h=FC(a,b),i=h[1],d=q(a[2],_),f=q(a[2],J);d8(function(a){var
+b=A(e(d,a[1]),a[2]);u(d,a[1],b);var
+c=be(e(f,a[1]),a[3]);return u(f,a[1],c)},b);var
+j=q(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=r(function(a){return c(j,a)[1+a]},n),q=function(a){return[0,a,[T,function(b){return Du(a)}]]},g=no(a,i);if(g)var
-s=p(a[2],iE),u=h[2],k=[0,[0,b,d,f,H(q,g),u,o,l,m,s]];else
+n=a[13],o=s(function(a){return c(j,a)[1+a]},n),p=function(a){return[0,a,[U,function(b){return DZ(a)}]]},g=nz(a,i);if(g)var
+r=q(a[2],iJ),t=h[2],k=[0,[0,b,d,f,K(p,g),t,o,l,m,r]];else
 var
 k=g;return k}return 0}}function
-E9(d,c){var
-g=aA(c),a=f(bW(function(a){return a}),g);if(a){var
+FD(d,c){var
+f=aA(c),a=h(bW(function(a){return a}),f);if(a){var
 e=function(b){var
-c=0.;return ai(function(c,a){return c+f6(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ai(h,0,aQ(ap(a[1][4]),i)),j=D1(d,I(H(function(a){return f6(a,b)[1]},a)));return bo(function(a){function
-e(c){return D2(d,c,b,a)}function
-f(a){return bo(e,a)}var
-g=r(function(a){return qx(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-E_(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==iE){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===iE){var
+c=0.;return ai(function(c,a){return c+f8(a,b)[1][16]},c,a)},g=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ai(g,0,aR(ap(a[1][4]),i)),j=Eu(d,L(K(function(a){return f8(a,b)[1]},a)));return br(function(a){function
+e(c){return Ev(d,c,b,a)}function
+f(a){return br(e,a)}var
+g=s(function(a){return qM(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+FE(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==iJ){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===iJ){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-n6(x,w,d,v,k){var
+og(x,w,d,v,k){var
 l=w[2];if(l){var
-a=l[1],y=[0,E4(d)],m=E5(d),z=f7(a,k),b=r(f(f8([0,m],a),y),z),u=0,A=o(x,a[2],b.length-1);if(typeof
+a=l[1],y=[0,Fy(d)],m=Fz(d),z=f9(a,k),b=s(h(f_([0,m],a),y),z),u=0,A=o(x,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
-h=0;u=1}if(!u)var
-h=E9(a,b);if(h)var
-i=h[1],C=i[3],D=i[2],E=i[1],g=C,q=D,n=E;else
+g=0;u=1}if(!u)var
+g=FD(a,b);if(g)var
+i=g[1],C=i[3],D=i[2],E=i[1],f=C,p=D,n=E;else
 var
-H=r(function(a){return 0},b),I=0,J=1,g=H,q=I,n=J;var
-j=V(function(d,b){var
-e=c(g,d)[1+d];if(b&&e)return D6(a,b[1],e[1],q);return 0},b),F=f(a[18],v[1]),s=p(a[2],0),t=[0,0];B(function(d,c){var
-h=c[3],k=t[1],q=0;if(k){var
-l=k[1];if(l[1]===h){var
+H=s(function(a){return 0},b),I=0,K=1,f=H,p=I,n=K;var
+j=W(function(d,b){var
+e=c(f,d)[1+d];if(b&&e)return Ez(a,b[1],e[1],p);return 0},b),F=h(a[18],v[1]),r=q(a[2],0),t=[0,0];B(function(d,c){var
+g=c[3],k=t[1],q=0;if(k){var
+l=k[1];if(l[1]===g){var
 u=l[2],i=u;q=1}}if(!q){var
-p=EX(a,b,g,j,h);t[1]=[0,[0,h,p]];var
+p=Fr(a,b,f,j,g);t[1]=[0,[0,g,p]];var
 i=p}var
-n=[0,F,E6(f(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==L){var
-o=1;r=1}if(!r)var
-o=c[2];n4(a,i,n,0,d,c[1]);return n4(a,i,n,1,d,o)},A);d6(function(a){return qy(D$,a)},j);var
-G=aA(V(function(b,f){if(f){var
-d=c(g,b)[1+b],i=d?d[1][1]:d,k=E_(f[1][9]),e=[0,i,eE[2],eE[3],eE[4],k],h=c(j,b)[1+b];if(h){var
-a=h[1],l=a[4];if(j0(function(a){return 0<a?1:0},l)){var
-m=aa(az,0,a[4]),n=e[5],o=aA(a[4]),p=a[2],q=bV(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eE},b));return[0,n,aA(s),G]}function
-K(a){return eE}return[0,1,0,aQ(k[2],K)]}function
-E$(b,d,c,a){var
-e=a[1],f=b[1];return n6(function(a,b){return Dd(f,e,a,b)},b,d,c,a)}function
-Fa(a,d,c,b){var
-e=a[1];return n6(function(a,b){return De(e,a,b)},a,d,c,b)}function
-Fb(c,b){function
+n=[0,F,FA(h(m,d)),r],s=0;if(0===c[2]&&e(a[12],d)==J){var
+o=1;s=1}if(!s)var
+o=c[2];oe(a,i,n,0,d,c[1]);return oe(a,i,n,1,d,o)},A);d8(function(a){return qN(EE,a)},j);var
+G=aA(W(function(b,g){if(g){var
+d=c(f,b)[1+b],i=d?d[1][1]:d,k=FE(g[1][9]),e=[0,i,eG[2],eG[3],eG[4],k],h=c(j,b)[1+b];if(h){var
+a=h[1],l=a[4];if(j7(function(a){return 0<a?1:0},l)){var
+m=aa(az,0,a[4]),n=e[5],o=aA(a[4]),p=a[2],q=bV(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eG},b));return[0,n,aA(r),G]}function
+L(a){return eG}return[0,1,0,aR(k[2],L)]}function
+FF(b,d,c,a){var
+e=a[1],f=b[1];return og(function(a,b){return DI(f,e,a,b)},b,d,c,a)}function
+FG(a,d,c,b){var
+e=a[1];return og(function(a,b){return DJ(e,a,b)},a,d,c,b)}function
+FH(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=jL(c[2]);return a?di(d,b[4]):a}function
-n7(b,c){var
-a=b[2];return a?Er(a[1],b[1],c):a}function
-n8(a,d,c){var
-b=a[2];return b?Ev(b[1],a[1],d,c):cF}function
-n9(b,c){var
-a=b[2];return a?nS(a[1],b[1],c):a}function
-Fc(a,e){var
-b=n9(a,e);if(b){var
+a=jR(c[2]);return a?dk(d,b[4]):a}function
+oh(b,c){var
+a=b[2];return a?EW(a[1],b[1],c):a}function
+oi(a,d,c){var
+b=a[2];return b?E1(b[1],a[1],d,c):cH}function
+oj(b,c){var
+a=b[2];return a?n4(a[1],b[1],c):a}function
+FI(a,e){var
+b=oj(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-Fe(g,b,f){var
-c=f[3],a=g[2],d=a?az(0,df(a[1][16],c_)):a,e=b[2]+d|0,h=O(1,e),i=a3(c);return[0,O(c,az(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-Ff(b,a,c){var
-d=mr(b,a[1],a[3]),e=cQ(0,16),f=cQ(0,16),g=I(bu(b)),h=I(d);return[0,b,a,ds(a[2],a[3]),c,h,g,f,e]}function
-n_(a,b){var
-c=d$(a[7],b);if(c)return c[1];var
-d=I(h6(a[1],a[2][1],a[4],b));fd(a[7],b,d);return d}function
-Fg(l,e,d){function
+FK(g,b,f){var
+c=f[3],a=g[2],d=a?az(0,dh(a[1][16],da)):a,e=b[2]+d|0,h=P(1,e),i=a5(c);return[0,P(c,az(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+FL(b,a,c){var
+d=mC(b,a[1],a[3]),e=cS(0,16),f=cS(0,16),g=L(bw(b)),h=L(d);return[0,b,a,du(a[2],a[3]),c,h,g,f,e]}function
+ok(a,b){var
+c=eb(a[7],b);if(c)return c[1];var
+d=L(h$(a[1],a[2][1],a[4],b));ff(a[7],b,d);return d}function
+FM(l,e,d){function
 f(d,b,a){if(b){var
 c=b[1];return a?[0,o(d,c,a[1])]:[0,c]}return a}var
 a=e[4];return ai(function(g,a){var
 h=g[2],i=g[1],c=0;switch(a[0]){case
 1:if(a[1]===d){var
 b=[0,[0,a[2],a[3]]];c=1}break;case
-2:if(!d5(d,a[1])){var
+2:if(!d7(d,a[1])){var
 b=[0,[0,a[2],a[3]]];c=1}break}if(!c)var
 b=0;if(b){var
-j=b[1],k=fM(e[3],l[2][2],j[1],j[2]),m=f(M,h,k[2]);return[0,f(q,i,k[1]),m]}return[0,i,h]},Fh,a)}var
-Fi=2000;function
-f9(d,b,a,g){if(f(d,a))return a;var
-c=N(a,b);function
-h(e){var
-g=0<=aH(N(e,b),c)?1:0,h=g?0<=aH(N(a,e),c)?1:0:g;return h?f(d,e):h}var
-e=e2(g,function(a){return iy(h,c,a)});return e?e[1]:function(i,h,g){var
-c=i,e=h,a=g;for(;;){var
-b=cf(k(c,e),1);if(0!==a&&0!==N(b,c)&&0!==N(b,e)){if(f(d,b)){var
+j=b[1],k=fO(e[3],l[2][2],j[1],j[2]),m=f(I,h,k[2]);return[0,f(p,i,k[1]),m]}return[0,i,h]},FN,a)}var
+FO=2000;function
+f$(d,b,a,f){if(h(d,a))return a;var
+c=O(a,b);function
+g(e){var
+f=0<=aH(O(e,b),c)?1:0,g=f?0<=aH(O(a,e),c)?1:0:f;return g?h(d,e):g}var
+e=e4(f,function(a){return iD(g,c,a)});return e?e[1]:function(i,g,f){var
+c=i,e=g,a=f;for(;;){var
+b=ch(k(c,e),1);if(0!==a&&0!==O(b,c)&&0!==O(b,e)){if(h(d,b)){var
 c=b,a=a-1|0;continue}var
-e=b,a=a-1|0;continue}return c}}(b,a,Fi)}function
-Fj(a,d,j){var
+e=b,a=a-1|0;continue}return c}}(b,a,FO)}function
+FP(a,d,j){var
 e=j[2],f=j[1],b=a[2],k=c(a[6],d)[1+d],l=c(a[5],d)[1+d];if(l){var
-m=l[1],g=m[2],h=m[1],n=function(c){return bv(a[1],b[1],b[2],b[3],a[3],k,c)},o=function(b){var
+m=l[1],g=m[2],h=m[1],n=function(c){return bx(a[1],b[1],b[2],b[3],a[3],k,c)},o=function(b){var
 a=n(b);if(f){var
-c=a?N(f[1],a[1][1])<=0?1:0:a;return c}return 1},p=function(b){var
+c=a?O(f[1],a[1][1])<=0?1:0:a;return c}return 1},p=function(b){var
 a=n(b);if(e){var
-c=a?N(a[1][2],e[1])<=0?1:0:a;return c}return 1},q=k[1],r=aV(0,q[1],q[2]),i=function(e,c){return e2(c,function(f){var
-g=aV(0,f,b[2]),h=aN(e,a[1],r,g),c=h*a9(0,b[1]),d=aM(c),i=d?[0,a_(0,c)]:d;return i})};if(bK(a[1])){var
-s=f9(o,h,g,i(iw,f));return[0,f9(p,g,h,i(iw,e)),s]}var
-t=f9(p,h,g,i(iz,e));return[0,f9(o,g,h,i(iz,f)),t]}return Fk}function
-n$(b,h,a){var
-e=Fg(b,h,a),c=e[2],d=e[1],f=d$(b[8],[0,a,d,c]);if(f)return f[1];var
-g=Fj(b,a,[0,d,c]);fd(b[8],[0,a,d,c],g);return g}function
-oa(f,b,h){var
-d=h[2],e=h[1],c=f[2][1];if(bK(f[1])){var
-g=cZ(f[1],1),i=function(d){var
-c=a(d,g);return[0,c,bf(O(a(c,b),2))]},j=i(e),m=j[1],n=0<N(m,b)?1:0;if(n)var
-w=j[2],o=F(l(k(m,b),w),g);else
+c=a?O(a[1][2],e[1])<=0?1:0:a;return c}return 1},q=k[1],r=aM(0,q[1],q[2]),i=function(e,c){return e4(c,function(f){var
+g=aM(0,f,b[2]),h=aO(e,a[1],r,g),c=h*ba(0,b[1]),d=aN(c),i=d?[0,bb(0,c)]:d;return i})};if(bL(a[1])){var
+s=f$(o,h,g,i(iB,f));return[0,f$(p,g,h,i(iB,e)),s]}var
+t=f$(p,h,g,i(iE,e));return[0,f$(o,g,h,i(iE,f)),t]}return FQ}function
+ol(b,h,a){var
+e=FM(b,h,a),c=e[2],d=e[1],f=eb(b[8],[0,a,d,c]);if(f)return f[1];var
+g=FP(b,a,[0,d,c]);ff(b[8],[0,a,d,c],g);return g}function
+om(f,b,h){var
+d=h[2],e=h[1],c=f[2][1];if(bL(f[1])){var
+g=c1(f[1],1),i=function(d){var
+c=a(d,g);return[0,c,bh(P(a(c,b),2))]},j=i(e),m=j[1],n=0<O(m,b)?1:0;if(n)var
+v=j[2],o=F(l(k(m,b),v),g);else
 var
 o=n;var
-p=i(d),x=p[2];return[0,o,v(k(k(p[1],b),x),g)]}var
+p=i(d),x=p[2];return[0,o,w(k(k(p[1],b),x),g)]}var
 q=a(c,c);function
-r(c){var
-d=l(q,a(c,c));return bf(a(l(q,a(b,b)),d))}if(0<N(e,s(b)))var
-y=r(e),t=F(l(a(b,e),y),c);else
+s(c){var
+d=l(q,a(c,c));return bh(a(l(q,a(b,b)),d))}if(0<O(e,r(b)))var
+y=s(e),t=F(l(a(b,e),y),c);else
 var
-t=s(c);if(0<=N(d,b))var
+t=r(c);if(0<=O(d,b))var
 u=c;else
 var
-z=r(d),u=v(k(a(b,d),z),c);return[0,t,u]}var
-Fl=60;function
-ob(d,g,f,a,e){return function(j,i,h){var
+z=s(d),u=w(k(a(b,d),z),c);return[0,t,u]}var
+FR=60;function
+on(d,g,f,a,e){return function(j,i,h){var
 a=j,b=i,c=h;for(;;){if(0!==c){var
-m=h8(f,a);if(!h7(d[1],d[2][1],g,a,m)){var
-n=c-1|0,o=O(b,1),p=0<e?k(a,b):l(a,b),a=p,b=o,c=n;continue}}return a}}(a,1,Fl)}function
-Fm(a,b){var
-e=h9(b[4]);function
-q(a){return es(b[4],a)}var
-g=q(function(a){return a[1]}),h=q(function(a){return a[2]});if(er(a[1])){var
-z=0;if(0===e&&0===g&&0===h)z=1;if(!z){var
-i=a[1][2],j=function(a){return a<i?1:0},A=0;if(0===g&&0===h){var
-s=p(i,Fn);aq(function(d){var
+m=ib(f,a);if(!ia(d[1],d[2][1],g,a,m)){var
+n=c-1|0,o=P(b,1),p=0<e?k(a,b):l(a,b),a=p,b=o,c=n;continue}}return a}}(a,1,FR)}function
+FS(a,b){var
+e=ic(b[4]);function
+p(a){return eu(b[4],a)}var
+f=p(function(a){return a[1]}),g=p(function(a){return a[2]});if(et(a[1])){var
+z=0;if(0===e&&0===f&&0===g)z=1;if(!z){var
+i=a[1][2],j=function(a){return a<i?1:0},A=0;if(0===f&&0===g){var
+r=q(i,FT);aq(function(d){var
 e=j(d);if(e){var
-g=n$(a,b,d);c(s,d)[1+d]=g;var
+g=ol(a,b,d);c(r,d)[1+d]=g;var
 f=0}else
 var
 f=e;return f},e);var
-d=s;A=1}if(!A)var
-d=au(i,function(c){return n$(a,b,c)});var
+d=r;A=1}if(!A)var
+d=au(i,function(c){return ol(a,b,c)});var
 t=function(b){var
-c=a[5];return r(function(a){return a?f(b,a[1]):a},c)},k=t(function(a){return a[1]}),l=t(function(a){return a[2]}),m=function(b,e,d){var
-f=oa(a,e,d)[1],g=0<N(f,c(k,b)[1+b])?1:0;if(g){var
-i=ob(a,e,d,f,1);c(k,b)[1+b]=i;var
+c=a[5];return s(function(a){return a?h(b,a[1]):a},c)},k=t(function(a){return a[1]}),l=t(function(a){return a[2]}),m=function(b,e,d){var
+f=om(a,e,d)[1],g=0<O(f,c(k,b)[1+b])?1:0;if(g){var
+i=on(a,e,d,f,1);c(k,b)[1+b]=i;var
 h=0}else
 var
 h=g;return h},n=function(b,e,d){var
-f=oa(a,e,d)[2],g=N(f,c(l,b)[1+b])<0?1:0;if(g){var
-i=ob(a,e,d,f,-1);c(l,b)[1+b]=i;var
+f=om(a,e,d)[2],g=O(f,c(l,b)[1+b])<0?1:0;if(g){var
+i=on(a,e,d,f,-1);c(l,b)[1+b]=i;var
 h=0}else
 var
 h=g;return h};aq(function(b){var
 e=j(b);if(e){var
-f=n_(a,b);return B(function(a,e){var
+f=ok(a,b);return B(function(a,e){var
 f=a!==b?1:0;return f?(m(a,e,c(d,b)[1+b]),n(a,e,d[1+b])):f},f)}return e},e);var
-o=bK(a[1]),u=function(f,b){var
+o=bL(a[1]),u=function(f,b){var
 e=j(b);if(e){var
-g=n_(a,b);return B(function(a,g){var
-e=b!==a?1:0;return e?aN(f,b,g,c(d,a)[1+a]):e},g)}return e},C=o?n:m;aq(function(a){return u(C,a)},g);var
-D=o?m:n;aq(function(a){return u(D,a)},h);var
+g=ok(a,b);return B(function(a,g){var
+e=b!==a?1:0;return e?aO(f,b,g,c(d,a)[1+a]):e},g)}return e},C=o?n:m;aq(function(a){return u(C,a)},f);var
+D=o?m:n;aq(function(a){return u(D,a)},g);var
 v=aA(l),w=aA(k);if(o)var
 y=w,x=v;else
 var
-y=v,x=w;return[0,x,y,aA(d)]}}return iF}function
-Fo(e,d,h,a){var
+y=v,x=w;return[0,x,y,aA(d)]}}return iK}function
+FU(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(f7(b,d),a)[1+a],g=o(f8(0,b),[0,f0],i);return g?ER(e[1],b,g[1],d,a,h):oc}return oc}function
-Fp(g,f,e,d,b){var
-h=dB(e,f),i=g[2],j=gM(f[4],e);if(i&&j){var
+b=f[1],i=c(f9(b,d),a)[1+a],g=o(f_(0,b),[0,f2],i);return g?Fl(e[1],b,g[1],d,a,h):oo}return oo}function
+FV(g,f,e,d,b){var
+h=dD(e,f),i=g[2],j=gO(f[4],e);if(i&&j){var
 k=j[1];if(0===k[0]){var
-a=i[1],m=c(f7(a,h),d)[1+d],l=o(f8(0,a),[0,f0],m);if(l){var
-n=C1(a,0,k[2]);return ET(g[1],a,l[1],h,d,n,b)}return b}}return b}function
-Fq(a,f,e){if(!(a[2]<=c7)&&0===a[7]){var
-b=function(b){return I(bz(a[13],b))},g=b(f),d=p(a[2],0);aq(function(a){var
+a=i[1],m=c(f9(a,h),d)[1+d],l=o(f_(0,a),[0,f2],m);if(l){var
+n=Du(a,0,k[2]);return Fn(g[1],a,l[1],h,d,n,b)}return b}}return b}function
+FW(a,f,e){if(!(a[2]<=c9)&&0===a[7]){var
+b=function(b){return L(bC(a[13],b))},g=b(f),d=q(a[2],0);aq(function(a){var
 e=b(a);return B(function(a,e){var
-b=0!==N(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
+b=0!==O(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-Fr(e,a,g){var
+FX(e,a,g){var
 f=e[2];if(f){var
-d=f[1],b=e[1],i=I(bz(b[13],a[1])),j=I(bz(b[13],g)),h=function(a){var
-g=gM(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+d=f[1],b=e[1],i=L(bC(b[13],a[1])),j=L(bC(b[13],g)),h=function(a){var
+g=gO(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
-e=-aV(0,g[1],b[15]);else
+e=-aM(0,g[1],b[15]);else
 if(h)f=1;else
 var
-e=c8;if(f)var
+e=c_;if(f)var
 e=1.;var
-k=b[12],m=c(j,a)[1+a];return aV(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
-d=c(f7(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return o(f8(0,b),[0,f0],d)};return EW(b,d,k,a,au(d[2],h))}return[0,1,n2]}function
-iG(b,a){return b?a[2]:a[1]}function
-Fs(h,g,f,c,a){var
+k=b[12],m=c(j,a)[1+a];return aM(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
+d=c(f9(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return o(f_(0,b),[0,f2],d)};return Fq(b,d,k,a,au(d[2],h))}return[0,1,oc]}function
+iL(b,a){return b?a[2]:a[1]}function
+FY(h,g,f,c,a){var
 b=0;switch(a[0]){case
 1:if(a[1]===c){var
 i=a[3],j=a[2],e=i,d=j;b=1}break;case
-2:if(!d5(c,a[1])){var
-k=a[3],l=a[2],e=k,d=l;b=1}break}return b?iG(f,cX(g[3],h[2],d,e)):0}function
-iH(c,b,a){return c?N(b,a)<0?1:0:0<N(b,a)?1:0}function
-Ft(m,d,a,l,k){var
-n=d[4],e=cv(function(b,a){return[0,b,a]},n),f=cQ(0,16);aq(function(a){var
-b=a[2];return 0===b[0]?fd(f,b[2],a[1]):0},e);function
+2:if(!d7(c,a[1])){var
+k=a[3],l=a[2],e=k,d=l;b=1}break}return b?iL(f,cZ(g[3],h[2],d,e)):0}function
+iM(c,b,a){return c?O(b,a)<0?1:0:0<O(b,a)?1:0}function
+FZ(m,d,a,l,k){var
+n=d[4],e=cx(function(b,a){return[0,b,a]},n),f=cS(0,16);aq(function(a){var
+b=a[2];return 0===b[0]?ff(f,b[2],a[1]):0},e);function
 g(c,f){return ai(function(a,e){var
-b=Fs(m,d,c,f,e[2]);if(a&&b&&!iH(c,b[1],a[1][2]))return a;return b?[0,[0,e[1],b[1]]]:a},0,e)}function
-b(a){return I(a)}function
+b=FY(m,d,c,f,e[2]);if(a&&b&&!iM(c,b[1],a[1][2]))return a;return b?[0,[0,e[1],b[1]]]:a},0,e)}function
+b(a){return L(a)}function
 h(c){var
 d=c?a[6]:a[7],e=c?a[8]:a[9],f=b(e[2]);return[0,b(d[2]),f]}var
 o=[0,[0,1,h(1)],0],p=[0,[0,0,h(0)],o],i=b(l);function
 j(b,a,o){var
-d=iG(b,o);if(a<i.length-1&&!iH(b,d,iG(b,c(i,a)[1+a])))return 0;var
+d=iL(b,o);if(a<i.length-1&&!iM(b,d,iL(b,c(i,a)[1+a])))return 0;var
 e=g(b,a);function
 q(a){return g(b,a)}var
-h=qX(b,p);function
+h=ra(b,p);function
 j(e,b){var
-d=a<b.length-1?1:0;return d?bo(e,c(b,a)[1+a]):d}var
+d=a<b.length-1?1:0;return d?br(e,c(b,a)[1+a]):d}var
 r=h[1],k=j(function(a){return a[1]},r);if(k)var
 l=k;else
 var
 s=h[2],l=j(function(a){return a[1]},s);var
-m=e2(l,q);if(e){var
-n=e[1];if(!iH(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bp(kb(f,a))}return cv(function(b,a){var
+m=e4(l,q);if(e){var
+n=e[1];if(!iM(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bs(ki(f,a))}return cx(function(b,a){var
 c=j(1,b,a);return[0,j(0,b,a),c]},k)}function
-Fu(a){return[0,a,E3(a),0,0,0,0,0]}function
-eG(a){return O(j,(((az(0,a3(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-f_(c,b,a){return[0,c,b,az(0,a)]}function
-f$(b,e,d){var
-a=Fe(b[2],e,d),c=eG(a[2]),f=1===b[1][4]?c:eG(a[1]);return f_(f,c,a[3])}function
-Fv(a){function
-b(b,a){return(b+32|0)+(a3(a)/8|0)|0}var
+F0(a){return[0,a,Fx(a),0,0,0,0,0]}function
+eI(a){return P(j,(((az(0,a5(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+ga(c,b,a){return[0,c,b,az(0,a)]}function
+gb(b,e,d){var
+a=FK(b[2],e,d),c=eI(a[2]),f=1===b[1][4]?c:eI(a[1]);return ga(f,c,a[3])}function
+F1(a){function
+b(b,a){return(b+32|0)+(a5(a)/8|0)|0}var
 c=0;return ai(function(a,c){return ai(b,a,c)},c,a)}function
-eH(b,a,h){var
-c=gO(a,b[3]),g=0;if(c){var
-d=c[1];if(Fv(d[7])<=134217728){var
+eJ(b,a,h){var
+c=gQ(a,b[3]),g=0;if(c){var
+d=c[1];if(F1(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=x5(b[1],a);var
-f=x7(e,h),i=jP(a,b[3]);b[3]=[0,[0,a,f],bV(function(a,b){return a<1?1:0},i)];return f}function
-od(a){if(typeof
-a[7]!=="number"&&!kE(a))return Fw;return 0}function
-eI(c,b){var
-a=od(c);return a?[0,a[1]]:f(b,0)?0:1}function
-oe(c,b){var
-a=od(c);return a?[0,a[1]]:d3(f(b,0),1)}function
-Fx(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=H(function(b){return H1(a(b,f),e)},g);return[0,b[1],h]}function
-Fy(a){var
-c=a[5],b=bq(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bq(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-of=aR(function(a){return 0<U(a[2][1])?1:0});function
-og(a){return H(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-oh(a){var
-b=og(a[2]);return[0,a[1],b]}function
-oi(a){var
-b=og(a[2]);return[0,a[1],b]}function
-oj(c){var
+e=yi(b[1],a);var
+f=yk(e,h),i=jW(a,b[3]);b[3]=[0,[0,a,f],bV(function(a,b){return a<1?1:0},i)];return f}function
+op(a){if(typeof
+a[7]!=="number"&&!kL(a))return F2;return 0}function
+eK(c,b){var
+a=op(c);return a?[0,a[1]]:h(b,0)?0:1}function
+oq(c,b){var
+a=op(c);return a?[0,a[1]]:d5(h(b,0),1)}function
+F3(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=K(function(b){return Iv(a(b,f),e)},g);return[0,b[1],h]}function
+F4(a){var
+c=a[5],b=bt(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bt(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+or=aS(function(a){return 0<V(a[2][1])?1:0});function
+os(a){return K(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+ot(a){var
+b=os(a[2]);return[0,a[1],b]}function
+ou(a){var
+b=os(a[2]);return[0,a[1],b]}function
+ov(c){var
 a=c;for(;;){if(a){var
-b=f(a[1],0);if(b)return b;var
+b=h(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}var
-ok=[0,j,0,0];function
-iI(e,k,j,c,i,h,g){var
-l=c?c[1]:c,a=f$(e,i,k),d=f(h,a),b=f(g,a),m=oi(b[4]),n=oi(b[3]),o=oh(b[2]),p=oh(b[1]),q=e[1],r=H(function(b){return Fx(a,q,b)},j),s=H(Fy,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
-Fz(b,a,m){function
+ow=[0,j,0,0];function
+iN(e,k,j,c,i,g,f){var
+l=c?c[1]:c,a=gb(e,i,k),d=h(g,a),b=h(f,a),m=ou(b[4]),n=ou(b[3]),o=ot(b[2]),p=ot(b[1]),q=e[1],r=K(function(b){return F3(a,q,b)},j),s=K(F4,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
+F5(b,a,m){function
 e(k,j,i,h){var
-c=iI(b,a,m,k,j,i,h),d=c[2],e=c[1],f=ye(eH(b,e,a),a,d);if(f){var
-g=f[1];return g?[1,g]:[0,[0,e,d]]}return FA}function
-n(a){return ok}function
-d(d,c){return E$(b[2],d,c,a)}function
-g(a){return cF}function
-h(c){return n8(b[2],c,a)}function
+c=iN(b,a,m,k,j,i,h),d=c[2],e=c[1],f=yt(eJ(b,e,a),a,d);if(f){var
+g=f[1];return g?[1,g]:[0,[0,e,d]]}return F6}function
+n(a){return ow}function
+d(d,c){return FF(b[2],d,c,a)}function
+f(a){return cH}function
+g(c){return oi(b[2],c,a)}function
 k(p){var
-i=f(of,n7(b[2],a));function
-c(c,b,a){return e3(e([0,i],c,b,a))}var
-j=0,k=[0,function(g){var
-c=Fc(b[2],a);if(c){var
-f=2;return e3(e(0,Fd,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
-a=2;return c(eF,function(b){return d(a,b)},h)},k],m=[0,function(g){var
-e=n9(b[2],a);if(e){var
-f=1;return c(c5,function(a){return d(f,a)},h)}return e},l],o=[0,function(b){if(0===i)return 0;var
-a=1;return c(c5,function(b){return d(a,b)},g)},m];return oj([0,function(a){return 0===i?0:c(c5,n,g)},o])}function
-i(a){return e(0,c5,function(b){return d(a,b)},g)}var
+i=h(or,oh(b[2],a));function
+c(c,b,a){return e5(e([0,i],c,b,a))}var
+j=0,k=[0,function(h){var
+c=FI(b[2],a);if(c){var
+f=2;return e5(e(0,FJ,function(a){return d(f,a)},g))}return c},j],l=[0,function(b){var
+a=2;return c(eH,function(b){return d(a,b)},g)},k],m=[0,function(h){var
+e=oj(b[2],a);if(e){var
+f=1;return c(c7,function(a){return d(f,a)},g)}return e},l],o=[0,function(b){if(0===i)return 0;var
+a=1;return c(c7,function(b){return d(a,b)},f)},m];return ov([0,function(a){return 0===i?0:c(c7,n,f)},o])}function
+i(a){return e(0,c7,function(b){return d(a,b)},f)}var
 j=i(0);if(0===j[0])return[0,j[1]];var
-l=j[1];if(Fb(b[2],a)){var
-o=Df(b[1],a[1],l),p=[0,k,0],q=[0,function(a){return e3(i(1))},p];return oj([0,function(b){if(0===l)return 0;function
-a(b,a){return c(b,a)[1+a]}return e3(i([0,function(b){return a(o,b)}]))},q])}return k(0)}function
-iJ(a,c,b){var
-d=[0,c,b],e=gO(d,a[7]);if(e)return e[1];var
-f=Fz(a,c,b),g=a[7];a[7]=[0,[0,d,f],bV(function(a,b){return a<1?1:0},g)];return f}function
-FB(a,c,b){function
-d(d){return 0!==iJ(a,c,b)?1:0}return eI(a[1],d)}function
-FC(a,c,b){function
+l=j[1];if(FH(b[2],a)){var
+o=DK(b[1],a[1],l),p=[0,k,0],q=[0,function(a){return e5(i(1))},p];return ov([0,function(b){if(0===l)return 0;function
+a(b,a){return c(b,a)[1+a]}return e5(i([0,function(b){return a(o,b)}]))},q])}return k(0)}function
+iO(a,c,b){var
+d=[0,c,b],e=gQ(d,a[7]);if(e)return e[1];var
+f=F5(a,c,b),g=a[7];a[7]=[0,[0,d,f],bV(function(a,b){return a<1?1:0},g)];return f}function
+F7(a,c,b){function
+d(d){return 0!==iO(a,c,b)?1:0}return eK(a[1],d)}function
+F8(a,c,b){function
 d(e){var
-d=iJ(a,c,b);return bo(function(a){return[1,a]},d)}return oe(a[1],d)}function
-FD(d,c,e,b){var
+d=iO(a,c,b);return br(function(a){return[1,a]},d)}return oq(a[1],d)}function
+F9(d,c,e,b){var
 i=a(c[2],d[1][12]);function
 f(l,k,j){var
 f=l,c=k,b=j;for(;;){if(c&&b){var
 g=c[1],h=f===e[1]?1:0;if(h)var
 d=h;else
 if(g)var
-m=a(b[1],i),d=0<=N(a(g[1],e[5]),m)?1:0;else
+m=a(b[1],i),d=0<=O(a(g[1],e[5]),m)?1:0;else
 var
 d=g;if(d){var
 f=f+1|0,c=c[2],b=b[2];continue}return d}return 1}}return f(0,b[2],e[6])}function
-FE(b,d,a){var
+F_(b,d,a){var
 e=[0,d,a[2]],f=b[5];if(f){var
-g=f[1];if(bn(g[1],e))return[0,g[2]]}var
+g=f[1];if(bp(g[1],e))return[0,g[2]]}var
 c=[0,a[1],a[2],a[3],0,a[5],a[6]];function
-i(a){return cF}var
-j=iI(b,c,0,0,c5,function(a){return ok},i)[2],k=m7(eH(b,d,c),c,j),h=bo(function(a){return a[1]},k);b[5]=bo(function(a){return[0,e,a]},h);return h}function
-FF(b,a,d){function
-l(c){return n8(b[2],c,a)}function
+i(a){return cH}var
+j=iN(b,c,0,0,c7,function(a){return ow},i)[2],k=ng(eJ(b,d,c),c,j),h=br(function(a){return a[1]},k);b[5]=br(function(a){return[0,e,a]},h);return h}function
+F$(b,a,d){function
+l(c){return oi(b[2],c,a)}function
 e(c){var
-d=c[2],e=c[1],f=m7(eH(b,e,a),a,d);return bo(function(a){return[0,e,d,a]},f)}function
-g(g,c){function
-h(d){return Fa(b[2],c,d,a)}return e(iI(b,a,d,[0,f(of,n7(b[2],a))],g,h,l))}var
-c=g(c5,1),k=0;if(c){var
-h=c[1];if(FD(b,h[1],a,h[3])){var
+d=c[2],e=c[1],f=ng(eJ(b,e,a),a,d);return br(function(a){return[0,e,d,a]},f)}function
+f(f,c){function
+g(d){return FG(b[2],c,d,a)}return e(iN(b,a,d,[0,h(or,oh(b[2],a))],f,g,l))}var
+c=f(c7,1),k=0;if(c){var
+g=c[1];if(F9(b,g[1],a,g[3])){var
 i=c;k=1}}if(!k)var
-j=iJ(b,a,d),n=j?e(j[1]):g(eF,2),i=n;var
-m=1;return d3(e2(i,function(c){var
+j=iO(b,a,d),n=j?e(j[1]):f(eH,2),i=n;var
+m=1;return d5(e4(i,function(c){var
 e=c[3],d=c[1],f=c[2];function
-g(b){return[3,d,e,b,Ft(d,a,f,b,e[1])]}return bo(g,FE(b,d,a))}),m)}var
-FG=40;function
-FH(a){var
-k=a3(a[3]);function
+g(b){return[3,d,e,b,FZ(d,a,f,b,e[1])]}return br(g,F_(b,d,a))}),m)}var
+Ga=40;function
+Gb(a){var
+k=a5(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -7385,262 +7545,262 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<U(h)?az(b,k-a3(h)|0):b}return b}return ai(b,FG,a[4])+8|0}function
-ol(g,b){var
-a=f$(g,eF,b),c=a[3],d=a[2],e=a[1],h=FH(b);function
-f(a){return O(j,az(0,df(a3(a)-1|0,h)))}var
-i=f(d),k=f_(f(e),i,c);return[0,k,H(function(a){var
-b=O(d,a);return f_(O(e,a),b,c+(a/3|0)|0)},FI)]}function
-iK(b,d,a,c){var
-e=ol(b,a);return e4(function(e){return cG(d,b[1],e,a,c)},e)}function
-FJ(a,c,b){function
-d(d){return 0!==iK(a,mn,c,b)?1:0}return eI(a[1],d)}function
-FK(a,c,b){function
+h=l(g,f);return 0<V(h)?az(b,k-a5(h)|0):b}return b}return ai(b,Ga,a[4])+8|0}function
+ox(g,b){var
+a=gb(g,eH,b),c=a[3],d=a[2],e=a[1],h=Gb(b);function
+f(a){return P(j,az(0,dh(a5(a)-1|0,h)))}var
+i=f(d),k=ga(f(e),i,c);return[0,k,K(function(a){var
+b=P(d,a);return ga(P(e,a),b,c+(a/3|0)|0)},Gc)]}function
+iP(b,d,a,c){var
+e=ox(b,a);return e6(function(e){return cI(d,b[1],e,a,c)},e)}function
+Gd(a,c,b){function
+d(d){return 0!==iP(a,my,c,b)?1:0}return eK(a[1],d)}function
+Ge(a,c,b){function
 d(e){var
-d=iK(a,mn,c,b);return bo(function(a){return[2,a]},d)}return oe(a[1],d)}function
-FL(b,a,e){var
-c=f$(b,eF,a),d=AI(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
-FM(a,c,b){function
-d(d){return 0!==iK(a,yU,c,b)?1:0}return eI(a[1],d)}function
-FN(f){var
+d=iP(a,my,c,b);return br(function(a){return[2,a]},d)}return oq(a[1],d)}function
+Gf(b,a,e){var
+c=gb(b,eH,a),d=AY(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
+Gg(a,c,b){function
+d(d){return 0!==iP(a,y9,c,b)?1:0}return eK(a[1],d)}function
+Gh(f){var
 b=f[2],e=0;if(typeof
-b==="number"){if(0===b)return a3(ap(f[1])-1|0)}else
+b==="number"){if(0===b)return a5(ap(f[1])-1|0)}else
 switch(b[0]){case
 0:var
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
 m=b[2],n=b[1],c=m,g=n;e=1;break}if(e){var
-j=function(b,a){return k(b,ce(a))},l=ai(function(a,b){return ai(j,a,b)},d,c);return a3(vu(l,a(g,ap(c))))}return 0}function
-FO(a){var
-b=p(ap(a[6])+1|0,0);function
+j=function(b,a){return k(b,cg(a))},l=ai(function(a,b){return ai(j,a,b)},d,c);return a5(vJ(l,a(g,ap(c))))}return 0}function
+Gi(a){var
+b=q(ap(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=ai(function(d,a){return az(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+FN(a)|0;c(b,d)[1+d]=i;return 0}dh(e,a[6]);var
+f=a[1],g=0,h=ai(function(d,a){return az(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+Gh(a)|0;c(b,d)[1+d]=i;return 0}dj(e,a[6]);var
 d=ap(a[6]);return c(b,d)[1+d]}function
-om(b){var
-a=FO(b);return[0,64+(a/2|0)|0,112+a|0]}function
-iL(d,c,b,a){var
+oy(b){var
+a=Gi(b);return[0,64+(a/2|0)|0,112+a|0]}function
+iQ(d,c,b,a){var
 g=d[6],l=0;if(g){var
-e=g[1],o=0;if(e[1]===c&&bn(e[2],b)){var
+e=g[1],o=0;if(e[1]===c&&bp(e[2],b)){var
 m=e[3],f=m;l=1;o=1}}if(!l)var
 f=0;var
-h=gO(a,f);if(h)return h[1];var
-i=O(j,a),n=AB(d[1],i,a/3|0,c,b),k=bo(function(a){return[0,i,a]},n);d[6]=[0,[0,c,b,[0,[0,a,k],f]]];return k}function
-FP(b,a){function
-c(a){return a3(l(a[2],a[1]))<=(b-44|0)?1:0}var
-d=a[2];return bq(function(a){return bq(c,a)},d)}function
-on(c,a,b){var
-d=om(a),e=d[1],f=iL(c,a,b,e);if(f){var
-g=f[1];if(FP(e,g))return[0,g]}return iL(c,a,b,d[2])}function
-FQ(a,b,e,d){function
+h=gQ(a,f);if(h)return h[1];var
+i=P(j,a),n=AR(d[1],i,a/3|0,c,b),k=br(function(a){return[0,i,a]},n);d[6]=[0,[0,c,b,[0,[0,a,k],f]]];return k}function
+Gj(b,a){function
+c(a){return a5(l(a[2],a[1]))<=(b-44|0)?1:0}var
+d=a[2];return bt(function(a){return bt(c,a)},d)}function
+oz(c,a,b){var
+d=oy(a),e=d[1],f=iQ(c,a,b,e);if(f){var
+g=f[1];if(Gj(e,g))return[0,g]}return iQ(c,a,b,d[2])}function
+Gk(a,b,e,d){function
 f(d,b){if(b){var
-c=b[1];return Az(a[1],e,d,c[1],c[2])}return b}function
+c=b[1];return AP(a[1],e,d,c[1],c[2])}return b}function
 c(l){var
-g=ol(a,e);if(g){var
+g=ox(a,e);if(g){var
 c=g[2];if(c){var
 h=c[2];if(h){var
-j=iL(a,b,d,om(b)[1]),i=f(c[1],j);if(i)return i;var
-k=on(a,b,d);return f(h[1],k)}}}return 0}return eI(a[1],c)}function
-FR(e,d,c){var
-a=on(e,d,c);if(a){var
+j=iQ(a,b,d,oy(b)[1]),i=f(c[1],j);if(i)return i;var
+k=oz(a,b,d);return f(h[1],k)}}}return 0}return eK(a[1],c)}function
+Gl(e,d,c){var
+a=oz(e,d,c);if(a){var
 b=a[1];return[5,[0,b[1],b[2]]]}return 1}function
-FS(b,g,c){var
-d=f$(b,g,c),h=eG(c[3]),e=q(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+Gm(b,g,c){var
+d=gb(b,g,c),h=eI(c[3]),e=p(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=eG(i),k=q(eG(c[3]),j),f=q(d[1],k);return f_(f,e,d[3])}function
-FT(a){var
-b=a[6],c=cv(function(b,a){return[0,a,b]},b),d=f(aR(function(b){return b[2]!==a[1]?1:0}),c),e=e5(function(b,a){return a1(b,a)},d);return H(function(a){return a[2]},e)}function
-oo(a){function
+j=eI(i),k=p(eI(c[3]),j),f=p(d[1],k);return ga(f,e,d[3])}function
+Gn(a){var
+b=a[6],c=cx(function(b,a){return[0,a,b]},b),d=h(aS(function(b){return b[2]!==a[1]?1:0}),c),e=e7(function(b,a){return a3(b,a)},d);return K(function(a){return a[2]},e)}function
+oA(a){function
 b(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<U(a[1])&&bq(b,a[3]))return a;return[0,j,0,0]}function
-FU(e,d,c,b,a){var
-g=d[2],h=dB(b,c),i=Ez(e[1],h,g,a);return f(aR(function(a){var
+b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<V(a[1])&&bt(b,a[3]))return a;return[0,j,0,0]}function
+Go(e,d,c,b,a){var
+f=d[2],g=dD(b,c),i=E5(e[1],g,f,a);return h(aS(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-FV(f,e,d,c){var
-g=dB(d,e),a=Fr(f[2],g,c),b=a[1],h=a[2],i=0<U(b)?b:j;return[0,i,h]}function
-FW(b,d,c){var
-a=[T,function(f){var
-a=eH(b,d,c)[4],e=b[1];return bo(function(a){return Ff(e,d,a)},a)}];return function(f){if(er(b[1])){var
-d=aP(a),e=aW===d?a[1]:T===d?bc(a):a;if(e){var
-g=dB(f,c);return Fm(e[1],g)}return iF}return iF}}function
-FX(b,e,d,h,a){var
-i=Fq(b[1],a[1],d);function
-f(c,a){return Fo(b[2],c,i,a)}function
-j(b){return[T,function(c){return f(a,b)}]}var
+Gp(f,e,d,c){var
+g=dD(d,e),a=FX(f[2],g,c),b=a[1],h=a[2],i=0<V(b)?b:j;return[0,i,h]}function
+Gq(b,d,c){var
+a=[U,function(f){var
+a=eJ(b,d,c)[4],e=b[1];return br(function(a){return FL(e,d,a)},a)}];return function(f){if(et(b[1])){var
+d=aQ(a),e=aX===d?a[1]:U===d?bf(a):a;if(e){var
+g=dD(f,c);return FS(e[1],g)}return iK}return iK}}function
+Gr(b,e,d,h,a){var
+i=FW(b[1],a[1],d);function
+f(c,a){return FU(b[2],c,i,a)}function
+j(b){return[U,function(c){return f(a,b)}]}var
 k=au(a[2],j);function
 g(b){var
-a=c(k,b)[1+b],d=aP(a);return aW===d?a[1]:T===d?bc(a):a}var
-l=FW(b,e,a);function
-m(c,d){return FV(b,a,c,d)}function
-n(c,d){return FU(b,e,a,c,d)}function
+a=c(k,b)[1+b],d=aQ(a);return aX===d?a[1]:U===d?bf(a):a}var
+l=Gq(b,e,a);function
+m(c,d){return Gp(b,a,c,d)}function
+n(c,d){return Go(b,e,a,c,d)}function
 o(d,c){if(h[1])var
-e=f(dB(d,a),c);else
+e=f(dD(d,a),c);else
 var
-i=g(c),e=Fp(b[2],a,d,c,i);return oo(e)}return[0,d,function(a){return oo(g(a))},o,n,m,l]}function
-FY(b,i,a){var
-c=FT(a),d=[0,0];function
+i=g(c),e=FV(b[2],a,d,c,i);return oA(e)}return[0,d,function(a){return oA(g(a))},o,n,m,l]}function
+Gs(b,i,a){var
+c=Gn(a),d=[0,0];function
 e(c){var
-e=c[2],g=c[1];return[T,function(j){var
-c=FS(b,g,a),h=FX(b,c,e,d,a);return f(zQ(eH(b,c,a),i,h),a)}]}var
-g=e([0,c5,bV(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,g],[0,[0,1,g],[0,[0,1,e([0,eF,c])],0]]];function
+e=c[2],f=c[1];return[U,function(j){var
+c=Gm(b,f,a),g=Gr(b,c,e,d,a);return h(z6(eJ(b,c,a),i,g),a)}]}var
+f=e([0,c7,bV(function(a,b){return a<5?1:0},c)]),j=[0,[0,0,f],[0,[0,1,f],[0,[0,1,e([0,eH,c])],0]]];function
 k(e,b){var
 a=b[2];d[1]=b[1];var
-c=aP(a),g=aW===c?a[1]:T===c?bc(a):a;return f(g,e)}var
-h=cQ(0,64);return function(a){var
-b=d$(h,a);if(b)return b[1];var
-c=di(function(b){return k(a,b)},j);fe(h,a,c);return c}}function
-op(a,c,b,i){function
+c=aQ(a),f=aX===c?a[1]:U===c?bf(a):a;return h(f,e)}var
+g=cS(0,64);return function(a){var
+b=eb(g,a);if(b)return b[1];var
+c=dk(function(b){return k(a,b)},j);fg(g,a,c);return c}}function
+oB(a,c,b,i){function
 d(k){var
 d=a[4],h=0;if(d){var
-e=d[1];if(bn(e[1],[0,c,b])){var
+e=d[1];if(bp(e[1],[0,c,b])){var
 j=e[2],f=j;h=1}}if(!h){var
-g=FY(a,c,b);a[4]=[0,[0,[0,c,b],g]];var
-f=g}return bq(f,i)}return eI(a[1],d)}function
-FZ(c,b,a){function
-d(a){return a}return op(c,b,a,aQ(ap(a[4]),d))}function
-F0(d,c,b,a){return op(d,c,b,[0,a,0])}function
-ar(b,a){return cx(b,jC(F1,a))}function
-b4(b,a){return cx(b,f(aC(F2),a))}function
-dK(b,a){return cx(b,a)}function
-ga(a){return gV(a,32)}function
-ae(d,c,a,b){o(d,a,b[1]);ga(a);return o(c,a,b[2])}function
-ab(c,a,b){b4(a,ap(b));return aq(function(b){ga(a);return o(c,a,b)},b)}function
-dL(c,a,b){return b?(dK(a,F3),o(c,a,b[1])):dK(a,F4)}function
-eJ(c,b){var
-a=e8(c_);o(c,a,b);return e9(a)}function
-F5(a,b){return typeof
-b==="number"?dK(a,F6):0===b[0]?(dK(a,F7),ar(a,b[1])):(dK(a,F8),ar(a,b[1]))}function
-F9(a,b){return ab(ar,a,b)}function
-oq(a,b){return ae(ar,F9,a,b)}function
-F_(b,a){var
+g=Gs(a,c,b);a[4]=[0,[0,[0,c,b],g]];var
+f=g}return bt(f,i)}return eK(a[1],d)}function
+Gt(c,b,a){function
+d(a){return a}return oB(c,b,a,aR(ap(a[4]),d))}function
+Gu(d,c,b,a){return oB(d,c,b,[0,a,0])}function
+ar(b,a){return cz(b,jI(Gv,a))}function
+b6(b,a){return cz(b,h(aC(Gw),a))}function
+dM(b,a){return cz(b,a)}function
+gc(a){return gX(a,32)}function
+ae(d,c,a,b){o(d,a,b[1]);gc(a);return o(c,a,b[2])}function
+ab(c,a,b){b6(a,ap(b));return aq(function(b){gc(a);return o(c,a,b)},b)}function
+dN(c,a,b){return b?(dM(a,Gx),o(c,a,b[1])):dM(a,Gy)}function
+eL(c,b){var
+a=e_(da);o(c,a,b);return e$(a)}function
+Gz(a,b){return typeof
+b==="number"?dM(a,GA):0===b[0]?(dM(a,GB),ar(a,b[1])):(dM(a,GC),ar(a,b[1]))}function
+GD(a,b){return ab(ar,a,b)}function
+oC(a,b){return ae(ar,GD,a,b)}function
+GE(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return dL(oq,a,b)}return ae(function(a,b){return dL(oq,a,b)},d,b,c)}function
-F$(b,a){var
+d(a,b){return dN(oC,a,b)}return ae(function(a,b){return dN(oC,a,b)},d,b,c)}function
+GF(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return ae(b4,F_,a,b)}function
+d(a,b){return ae(b6,GE,a,b)}function
 e(a,b){return ab(d,a,b)}function
-f(a,b){return ab(b4,a,b)}function
+f(a,b){return ab(b6,a,b)}function
 g(a,b){return ae(f,e,a,b)}function
 h(a,b){return ab(ar,a,b)}function
 i(a,b){return ab(h,a,b)}function
 j(a,b){return ae(i,g,a,b)}function
 k(a,b){return ae(ar,j,a,b)}return ae(function(a,b){return ab(ar,a,b)},k,b,c)}function
-Ga(c,b){var
+GG(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
 e(a,b){return ab(ar,a,b)}function
-f(a,b){return ae(e,ar,a,b)}return ae(b4,function(a,b){return ae(ar,f,a,b)},c,d)}function
-or(b,a){var
+f(a,b){return ae(e,ar,a,b)}return ae(b6,function(a,b){return ae(ar,f,a,b)},c,d)}function
+oD(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return ae(b4,ar,a,b)}function
-e(a,b){return dL(d,a,b)}function
+d(a,b){return ae(b6,ar,a,b)}function
+e(a,b){return dN(d,a,b)}function
 f(a,b){return ab(e,a,b)}function
-g(a,b){return dL(ar,a,b)}return ae(function(a,b){return ab(g,a,b)},f,b,c)}function
-os(b,a){var
+g(a,b){return dN(ar,a,b)}return ae(function(a,b){return ab(g,a,b)},f,b,c)}function
+oE(b,a){var
 c=[0,a[1],a[2]];function
 d(a,b){return ae(ar,ar,a,b)}function
-e(a,b){return ae(b4,d,a,b)}function
-f(a,b){return dL(e,a,b)}function
+e(a,b){return ae(b6,d,a,b)}function
+f(a,b){return dN(e,a,b)}function
 g(a,b){return ab(f,a,b)}function
-h(a,b){return dL(ar,a,b)}return ae(function(a,b){return ab(h,a,b)},g,b,c)}function
-ot(b,a){var
-c=[0,a[1],[0,a[2],a[3]]];return ae(ar,function(a,b){return ae(ar,b4,a,b)},b,c)}function
-Gb(c,a){ar(c,a[1]);function
-b(b,a){ga(c);return o(b,c,a)}var
-d=a[2];b(function(a,b){return ab(F5,a,b)},d);var
-e=a[3];b(function(a,b){return ab(F$,a,b)},e);var
+h(a,b){return dN(ar,a,b)}return ae(function(a,b){return ab(h,a,b)},g,b,c)}function
+oF(b,a){var
+c=[0,a[1],[0,a[2],a[3]]];return ae(ar,function(a,b){return ae(ar,b6,a,b)},b,c)}function
+GH(c,a){ar(c,a[1]);function
+b(b,a){gc(c);return o(b,c,a)}var
+d=a[2];b(function(a,b){return ab(Gz,a,b)},d);var
+e=a[3];b(function(a,b){return ab(GF,a,b)},e);var
 f=a[4];function
 g(a,b){return ab(ar,a,b)}function
-h(a,b){return ae(b4,g,a,b)}b(function(a,b){return ab(h,a,b)},f);var
-i=a[5];b(function(a,b){return ab(Ga,a,b)},i);b(or,a[6]);b(or,a[7]);b(os,a[8]);return b(os,a[9])}function
-gb(a,b){return ae(ar,ar,a,b)}function
-iM(b,a){return a?ar(b,a[1]):dK(b,Gc)}function
-ou(a,b){return ae(iM,iM,a,b)}function
-gc(d,c,a,b){ar(a,d);ga(a);return o(c,a,b)}function
-ov(c,b){var
-d=a(c[2],b);return function(a,b,c){return gc(d,a,b,c)}}function
-Gd(b,e,a,d,c){function
-g(a,b){return ab(gb,a,b)}function
-h(a,b){return ab(gb,a,b)}function
-i(a,b){return ae(h,g,a,b)}var
+h(a,b){return ae(b6,g,a,b)}b(function(a,b){return ab(h,a,b)},f);var
+i=a[5];b(function(a,b){return ab(GG,a,b)},i);b(oD,a[6]);b(oD,a[7]);b(oE,a[8]);return b(oE,a[9])}function
+gd(a,b){return ae(ar,ar,a,b)}function
+iR(b,a){return a?ar(b,a[1]):dM(b,GI)}function
+oG(a,b){return ae(iR,iR,a,b)}function
+ge(d,c,a,b){ar(a,d);gc(a);return o(c,a,b)}function
+oH(c,b){var
+d=a(c[2],b);return function(a,b,c){return ge(d,a,b,c)}}function
+GJ(b,e,a,d,c){function
+f(a,b){return ab(gd,a,b)}function
+g(a,b){return ab(gd,a,b)}function
+i(a,b){return ae(g,f,a,b)}var
 j=b[2];function
-k(a,b){return gc(j,i,a,b)}function
-l(a,b){return ab(iM,a,b)}var
-m=f(ov(b,e),l);function
-n(a,b){return ab(b4,a,b)}function
-o(a,b){return ab(b4,a,b)}function
+k(a,b){return ge(j,i,a,b)}function
+l(a,b){return ab(iR,a,b)}var
+m=h(oH(b,e),l);function
+n(a,b){return ab(b6,a,b)}function
+o(a,b){return ab(b6,a,b)}function
 p(a,b){return ae(o,n,a,b)}function
 q(a,b){return ab(p,a,b)}var
 r=[0,[0,a[1],d],[0,a[2],c]];function
-s(a,b){return ae(m,q,a,b)}return eJ(function(a,b){return ae(k,s,a,b)},r)}function
-Ge(b,c,a){function
-d(a,b){return ab(ou,a,b)}function
+s(a,b){return ae(m,q,a,b)}return eL(function(a,b){return ae(k,s,a,b)},r)}function
+GK(b,c,a){function
+d(a,b){return ab(oG,a,b)}function
 e(a,b){return ab(d,a,b)}var
-g=b[2];function
-h(a,b){return gc(g,e,a,b)}function
-i(a,b){return ab(ou,a,b)}var
-j=f(ov(b,c),i),k=[0,a[1],[0,a[2],a[3]]];function
-l(a,b){return ab(gb,a,b)}function
-m(a,b){return ae(l,j,a,b)}return eJ(function(a,b){return ae(h,m,a,b)},k)}function
-Gf(b,a){function
-c(a,b){return ab(gb,a,b)}function
-d(a,b){return ab(c,a,b)}return eJ(function(a,c){return gc(b,d,a,c)},a)}function
-Gg(a){var
-b=BJ(a);cD(a);return[0,b,Fu(b),0]}function
-Gh(b,a){var
-c=CU(a);cD(a);return[0,b[1],b[2],[0,c]]}function
-dM(a){var
+f=b[2];function
+g(a,b){return ge(f,e,a,b)}function
+i(a,b){return ab(oG,a,b)}var
+j=h(oH(b,c),i),k=[0,a[1],[0,a[2],a[3]]];function
+l(a,b){return ab(gd,a,b)}function
+m(a,b){return ae(l,j,a,b)}return eL(function(a,b){return ae(g,m,a,b)},k)}function
+GL(b,a){function
+c(a,b){return ab(gd,a,b)}function
+d(a,b){return ab(c,a,b)}return eL(function(a,c){return ge(b,d,a,c)},a)}function
+GM(a){var
+b=Cc(a);cF(a);return[0,b,F0(b),0]}function
+GN(b,a){var
+c=Dn(a);cF(a);return[0,b[1],b[2],[0,c]]}function
+dO(a){var
 b=a[1][12];return function(a){if(typeof
-a==="number")return 0===a?Gi:Gj;else
+a==="number")return 0===a?GO:GP;else
 switch(a[0]){case
-0:return aJ(Gk,a[1]);case
+0:return aJ(GQ,a[1]);case
 1:var
-e=a[1];return aJ(Gl,eJ(function(a,b){return ae(ot,Gb,a,b)},e));case
-2:return aJ(Gm,eJ(ot,a[1]));case
-3:return aJ(Gn,Gd(a[1],b,a[2],a[3],a[4]));case
+e=a[1];return aJ(GR,eL(function(a,b){return ae(oF,GH,a,b)},e));case
+2:return aJ(GS,eL(oF,a[1]));case
+3:return aJ(GT,GJ(a[1],b,a[2],a[3],a[4]));case
 4:var
-c=a[1];return aJ(Go,Ge(c[1],b,c[2]));default:var
-d=a[1];return aJ(Gp,Gf(d[1],d[2]))}}}function
-iN(a,c,b){var
-d=ex(a[1],b),e=BY(a[1],b);cD(b);var
-g=aN(c,a[2],d,e);return f(dM(a),g)}function
-Gq(b,a){var
-c=ex(b[1],a),d=m$(a);cD(a);var
-e=FZ(b[2],d,c);return f(dM(b),e)}function
-Gr(b,a){var
-c=ex(b[1],a),d=m$(a),e=B5(c,a);cD(a);var
-g=F0(b[2],d,c,e);return f(dM(b),g)}function
-gd(a,c,b){var
-d=ex(a[1],b),e=B$(a[1],b);cD(b);var
-g=aN(c,a[2],d,e);return f(dM(a),g)}function
-Gs(b,c,a){var
-d=ex(b[1],a),e=ne(c,a);cD(a);var
-g=FQ(b[2],c,d,e);return f(dM(b),g)}function
-Gt(c,b,a){var
-d=ne(b,a);cD(a);var
-e=FR(c[2],b,d);return f(dM(c),e)}function
-Gu(a,b,c){var
-d=p5(b,Gv);if(0<=d){if(0<d){if(w(b,Gw)){if(w(b,Gx)){if(w(b,Gy)){if(w(b,Gz)){if(w(b,GA)){if(!w(b,GB)&&a)return[0,a,gd(a[1],FL,c)]}else
-if(a)return[0,a,gd(a[1],FM,c)]}else
+c=a[1];return aJ(GU,GK(c[1],b,c[2]));default:var
+d=a[1];return aJ(GV,GL(d[1],d[2]))}}}function
+iS(a,c,b){var
+d=ez(a[1],b),e=Cr(a[1],b);cF(b);var
+f=aO(c,a[2],d,e);return h(dO(a),f)}function
+GW(b,a){var
+c=ez(b[1],a),d=nk(a);cF(a);var
+e=Gt(b[2],d,c);return h(dO(b),e)}function
+GX(b,a){var
+c=ez(b[1],a),d=nk(a),e=Cy(c,a);cF(a);var
+f=Gu(b[2],d,c,e);return h(dO(b),f)}function
+gf(a,c,b){var
+d=ez(a[1],b),e=CE(a[1],b);cF(b);var
+f=aO(c,a[2],d,e);return h(dO(a),f)}function
+GY(b,c,a){var
+d=ez(b[1],a),e=np(c,a);cF(a);var
+f=Gk(b[2],c,d,e);return h(dO(b),f)}function
+GZ(c,b,a){var
+d=np(b,a);cF(a);var
+e=Gl(c[2],b,d);return h(dO(c),e)}function
+G0(a,b,c){var
+d=jE(b,G1);if(0<=d){if(0<d){if(t(b,G2)){if(t(b,G3)){if(t(b,G4)){if(t(b,G5)){if(t(b,G6)){if(!t(b,G7)&&a)return[0,a,gf(a[1],Gf,c)]}else
+if(a)return[0,a,gf(a[1],Gg,c)]}else
 if(a){var
-e=a[1],f=e[3];if(f)return[0,a,Gs(e,f[1],c)]}}else
-if(a)return[0,a,iN(a[1],FF,c)]}else
+e=a[1],f=e[3];if(f)return[0,a,GY(e,f[1],c)]}}else
+if(a)return[0,a,iS(a[1],F$,c)]}else
 if(a){var
-g=a[1];if(!g[3])return[0,[0,Gh(g,c)],GD]}}else
-if(a)return[0,a,Gr(a[1],c)]}else
-if(a)return[0,a,Gq(a[1],c)]}else
-if(w(b,GE)){if(w(b,GF)){if(w(b,GG)){if(w(b,GH)){if(w(b,GI)){if(!w(b,GJ)&&a){var
-h=a[1],i=h[3];if(i)return[0,a,Gt(h,i[1],c)]}}else
-if(a)return[0,a,gd(a[1],FK,c)]}else
-if(a)return[0,a,gd(a[1],FJ,c)]}else
-if(!a)return[0,[0,Gg(c)],GK]}else
-if(a)return[0,a,iN(a[1],FB,c)]}else
-if(a)return[0,a,iN(a[1],FC,c)];return aY(GC,b)}function
-iO(a){return rd(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-ow=[0,0],ox=[0,0];function
-GL(d){var
-a=AM(d),b=AN(a),e=bD(b),c=Gu(ow[1],e,b);if(a[3]<a[4])throw[0,ck,GM];ow[1]=c[1];return iO(c[2])}function
-iP(b){var
-a=aJ(GN,iO(b));ox[1]=[0,a];return a}function
-GO(b){var
-a=ox[1];if(a)return a[1];try{var
-c=GL(b);return c}catch(a){a=bS(a);return a[1]===ew?aJ(GP,iO(a[2])):a===eZ?GQ:a===gH?GR:a[1]===ck?iP(a[2]):a===gI?iP(GS):iP(fb(a))}}Ie(f(aC(GT),qK),GO);gK(0);return}(globalThis));
+g=a[1];if(!g[3])return[0,[0,GN(g,c)],G9]}}else
+if(a)return[0,a,GX(a[1],c)]}else
+if(a)return[0,a,GW(a[1],c)]}else
+if(t(b,G_)){if(t(b,G$)){if(t(b,Ha)){if(t(b,Hb)){if(t(b,Hc)){if(!t(b,Hd)&&a){var
+h=a[1],i=h[3];if(i)return[0,a,GZ(h,i[1],c)]}}else
+if(a)return[0,a,gf(a[1],Ge,c)]}else
+if(a)return[0,a,gf(a[1],Gd,c)]}else
+if(!a)return[0,[0,GM(c)],He]}else
+if(a)return[0,a,iS(a[1],F7,c)]}else
+if(a)return[0,a,iS(a[1],F8,c)];return aW(G8,b)}function
+iT(a){return rs(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+oI=[0,0],oJ=[0,0];function
+Hf(d){var
+a=A2(d),b=A3(a),e=by(b),c=G0(oI[1],e,b);if(a[3]<a[4])throw[0,cn,Hg];oI[1]=c[1];return iT(c[2])}function
+iU(b){var
+a=aJ(Hh,iT(b));oJ[1]=[0,a];return a}function
+Hi(b){var
+a=oJ[1];if(a)return a[1];try{var
+c=Hf(b);return c}catch(a){a=bS(a);return a[1]===ey?aJ(Hj,iT(a[2])):a===e1?Hk:a===gJ?Hl:a[1]===cn?iU(a[2]):a===gK?iU(Hm):iU(fd(a))}}IK(h(aC(Hn),qZ),Hi);gM(0);return}(globalThis));

@@ -44,7 +44,7 @@ _KINDS: dict[str, dict[str, Readers]] = {
         **{name: {"epsilon": _EPSILON} if name in COSINES else {} for name in GEOMETRIES},
         "inner_product": {"radius": _RADIUS},
     },
-    "similarity": {name: dict.fromkeys(each.fields, number) for name, each in SIMILARITIES.items()},
+    "similarity": {name: each.readers for name, each in SIMILARITIES.items()},
     "pooling": {
         "max": {},
         "max_minus_mean": {},
@@ -249,7 +249,8 @@ class HeadFile:
         if self.readout.kind == "maximum":
             self._check_rows("weight", _is_some, "not of 0 and 1 with a 1, expected which prototypes it has")
         if self.readout.kind == "soft_tree":
-            if not SIMILARITIES[self.similarity.kind].soft_tree or self.pooling.kind != "max":
+            kind = SIMILARITIES[self.similarity.kind]
+            if not kind.allows_soft_trees(self.chain) or self.pooling.kind != "max":
                 expected = " or ".join(name for name, each in SIMILARITIES.items() if each.soft_tree)
                 raise FormatError(f"readout is soft_tree, expected activations in [0, 1]: {expected}, pooling max")
             _check_tree(self.readout.numbers["absent"], self.readout.numbers["present"], self.count)

@@ -27,6 +27,7 @@ from typing import Any
 
 from ..dyadic import about
 from ..errors import FormatError
+from .formats import Readers, listed, number, of_kind
 
 COSINES = ("cosine", "rooted_cosine")
 GEOMETRIES = ("euclidean", *COSINES, "inner_product", "softmax")
@@ -177,6 +178,8 @@ class Chain:
             where, (low, high) = f"similarity: step {place}, {step.kind},", step.of.domain
             if step.kind == "from_peak" and place:
                 raise FormatError(f"{where} comes after another, expected the distance from the peak first")
+            if step.kind == "from_peak" and self.geometry == "softmax":
+                raise FormatError(f"{where} is not defined for softmax, expected similarities that rise with a mass")
             if ends[0] < low or ends[1] > high:
                 wanted = "at most 0: negate, or add a negative number" if low < 0 else "at least 0: put rectify before"
                 raise FormatError(f"{where} takes {_words(ends[0])} to {_words(ends[1])}, expected numbers {wanted}")
@@ -252,9 +255,10 @@ class SimilarityKind:
     """A kind of similarity in head files: the name of a chain.
 
     Attributes:
-        steps: of the chain, given the geometry and the kind's numbers.
+        steps: of the chain, given the geometry and what the kind's fields hold.
         geometries: those it is defined for.
-        fields: of its JSON besides the kind, all numbers. For each what v1.md allows, and how that is said.
+        fields: of its JSON besides the kind, all numbers; but of `steps` the steps. For each number what v1.md allows,
+            and how that is said.
         tensors: the tensors with one number a prototype that it uses.
         soft_tree: whether v1.md has soft trees of it; it lies in [0, 1] then.
         focal: whether v1.md has poolings that subtract a mean from it; as a function of a squared distance it is convex
@@ -268,12 +272,40 @@ class SimilarityKind:
     soft_tree: bool = False
     focal: bool = False
 
+    @property
+    def readers(self) -> Readers:
+        """How the fields of its JSON are read."""
+        return dict.fromkeys(self.fields, number) or ({"steps": _steps} if self.steps is _listed else {})
+
+    def allows_soft_trees(self, chain: Chain) -> bool:
+        """Whether soft trees may read the chain."""
+        return chain.in_unit if self.steps is _listed else self.soft_tree
+
     def chain(self, geometry: str, numbers: Mapping[str, Any]) -> Chain:
         """The chain that it names. Raises FormatError where v1.md does not allow the numbers."""
         for name, (right, expected) in self.fields.items():
             if not right(numbers[name]):
                 raise FormatError(f"similarity: {name} is {about(numbers[name])}, expected {expected}")
         return Chain(geometry, tuple(self.steps(geometry, numbers)))
+
+
+def _step(value: Any, where: str) -> Step:
+    return Step(*of_kind(value, where, {name: dict.fromkeys(kind.fields, number) for name, kind in STEPS.items()}))
+
+
+_LISTED = listed(_step, expected="a list of steps")
+
+
+def _steps(value: Any, where: str) -> tuple[Step, ...]:
+    if len(steps := _LISTED(value, where)) > MOST_STEPS:
+        raise FormatError(f"{where} has {len(steps)} steps, expected at most {MOST_STEPS}")
+    return steps
+
+
+def _listed(geometry: str, numbers: Mapping[str, Any]) -> Sequence[Step]:
+    """Those that the head file has."""
+    steps: Sequence[Step] = numbers["steps"]
+    return steps
 
 
 def _exponential(geometry: str, numbers: Mapping[str, Any]) -> Sequence[Step]:
@@ -310,5 +342,6 @@ SIMILARITIES: dict[str, SimilarityKind] = {
         ("softmax",),
         {"threshold": (_between, "between 0 and 1, both excluded")},
     ),
+    "steps": SimilarityKind(_listed, GEOMETRIES, tensors=("scale", "peak")),
 }
-"""Every similarity that has a name, by it."""
+"""Every similarity, by its kind in head files. All but `steps` are names of chains."""

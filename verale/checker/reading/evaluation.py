@@ -76,8 +76,10 @@ class Evaluation:
         if isinstance(statement, PatchStatement):
             return self.observable(statement.patch, statement.prototype, bits)
         head, some = self._space.head, spoken_of(statement, self.count)
-        if statement.upper is not None and self.latents.known and (head.geometry, head.pooling) == ("softmax", "max"):
-            # At each patch the greatest mass is the one of the greatest channel; the similarity rises with it.
+        alike = (head.geometry, head.pooling, head.similarity.chain.tensors) == ("softmax", "max", ())
+        if statement.upper is not None and self.latents.known and alike:
+            # At each patch the greatest mass is the one of the greatest channel; the similarity, which is the same for
+            # all prototypes, rises with it.
             rows = enumerate(self.latents.lower)
             ends = [self._mass(patch, max(some, key=row.__getitem__), bits) for patch, row in rows]
             low, high = self._similar(max(low for low, _ in ends), max(high for _, high in ends), some[0], bits)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from verale.bounds import LinearMargins, Projection
 from verale.bounds.similarity import dissimilarity
-from verale.head import Head, LogRatio, Quadratic
+from verale.head import Head, LogRatio
 from verale.head.evaluation import similarity
 from verale.rounding import Enclosure
 from verale.search.problem import Problem
@@ -67,7 +67,7 @@ class Space:
             reach = (squares[:, None] - 2 * numbers.gram + squares).clamp_(min=0)
         sign = -1.0 if is_distance else 1.0
         peak = None
-        if isinstance(head.similarity, Quadratic):
+        if head.similarity.unimodal:
             peak = torch.zeros_like(squares) if head.peak is None else sign * head.peak.to(squares)
         ends = numbers.domain.lower, numbers.domain.upper.nan_to_num(posinf=FAR * (1 + farthest))
         low, high = (-ends[1], -ends[0]) if is_distance else ends
@@ -112,8 +112,9 @@ def _similarity_of_likeness(head: Head) -> Callable[[Tensor], Tensor]:
             return likeness.add_(1.0).log_()
 
         return log_ratio
-    if isinstance(head.similarity, Quadratic):
-        return lambda likeness: likeness.square().neg_()
+    if head.similarity.unimodal:
+        factor = 1.0 if head.scale is None else head.scale.to(torch.float64)
+        return lambda likeness: head.similarity.at_distance_from_peak(likeness.neg_(), head.geometry, factor)
     if head.geometry.is_distance:
         return lambda likeness: similarity(head, likeness.neg())
     return lambda likeness: similarity(head, likeness)

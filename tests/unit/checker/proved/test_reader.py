@@ -63,6 +63,8 @@ def exactly(value: Any) -> Any:
     """Floats and hex floats as fractions, in lists or not; other texts, integers and None as they are."""
     if isinstance(value, list):
         return [exactly(each) for each in value]
+    if isinstance(value, dict):  # a step of a similarity
+        return tuple(exactly(each) for each in value.values())
     if isinstance(value, str) and "0x" in value:
         value = float.fromhex(value)
     return Fraction(value) if isinstance(value, float) else value
@@ -73,6 +75,8 @@ def part(shown: list[Any]) -> tuple[Any, ...]:
     kind, *fields = shown
     if kind == "masked_max":
         return (kind,)
+    if kind == "steps":
+        return kind, [part(step) for step in fields]
     fractions = kind not in ("top_mean", "soft_tree")
     return kind, *(Fraction(*each) if fractions and each is not None else each for each in fields)
 

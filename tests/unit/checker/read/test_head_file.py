@@ -138,6 +138,9 @@ def test_agrees_with_the_head_of_the_other_side_of_the_wall() -> None:
         part("exp_distance", epsilon="0x1p-40"),
         part("threshold", threshold="0x1p-3"),
         *map(part, ("negated", "exponential", "quadratic", "rectified")),
+        part("steps", steps=[part("reciprocal", number="0x1p+0")]),
+        part("steps", steps=[part("rectify"), part("square")]),
+        part("steps", steps=[part("from_peak"), part("negate")]),
     ]
     poolings = [
         files.MAX,
@@ -170,7 +173,7 @@ def test_agrees_with_the_head_of_the_other_side_of_the_wall() -> None:
             ours = read_head(data)
             assert (ours.classes, ours.count, ours.depth) == (theirs.classes, theirs.size, theirs.depth)
             accepted += 1
-    assert 50 < accepted < 500
+    assert 50 < accepted < 600
 
 
 def in_ball(lower: float | None, upper: float | None, radius: float, depth: int) -> bytes:
@@ -214,6 +217,20 @@ def test_a_ball_that_misses_the_box_is_refused_and_one_that_touches_it_is_not(
         read_head(data)
     with pytest.raises(verale.errors.HeadError, match=r"domain is empty: .* expected latents"):
         verale.head.Head.from_bytes(data)
+
+
+def _steps(
+    *steps: dict[str, Any],
+    weight: files.Matrix = WEIGHT,
+    scale: list[float] | None = None,
+    **changes: Any,
+) -> bytes:
+    """A head whose similarity is given by its steps, of distances in a box where `changes` say nothing else."""
+    changes = {"domain": files.domain(0.0, 1.0)} | changes | {"similarity": part("steps", steps=list(steps))}
+    tensors: dict[str, Any] = {"weight": weight, "prototypes": [[0.5, 0.25], [1.0, -1.0]]}
+    if changes.get("geometry") == files.SOFTMAX:
+        del tensors["prototypes"]
+    return file(described(**changes), **tensors, **({} if scale is None else {"scale": scale}))
 
 
 UNUSABLE = {
@@ -262,7 +279,71 @@ UNUSABLE = {
     ),
     "a threshold of cosines": (
         files.head(WEIGHT, [POINTS[0]] * 2, **COSINE | {"similarity": part("threshold", threshold="0x1p-1")}),
-        "similarity is threshold, expected identity or exponential or quadratic or rectified for cosine",
+        "similarity is threshold, expected identity or exponential or quadratic or rectified or steps for cosine",
+    ),
+    "a step of no kind": (
+        _steps(part("sine")),
+        r"similarity.steps\[0\] is .*, expected an object whose kind is one of",
+    ),
+    "steps that are no list": (
+        files.head(WEIGHT, POINTS, similarity=part("steps", steps="exp")),
+        "similarity.steps is 'exp', expected a list of steps",
+    ),
+    "a step with a number too many": (_steps(part("negate", number="0x1p+0")), "similarity.steps"),
+    "seventeen steps": (_steps(*[part("negate")] * 17), "similarity.steps has 17 steps, expected at most 16"),
+    "a factor of 0": (_steps(part("multiply", number="0x0p+0")), "multiply has 0, expected a positive number"),
+    "a negative threshold in a step": (
+        _steps(part("threshold", number="-0x1p-2"), part("negate")),
+        "threshold has -0.25, expected a positive number",
+    ),
+    "a reciprocal at 0": (_steps(part("reciprocal", number="0x0p+0")), "reciprocal has 0, expected a positive"),
+    "a logarithm that rises": (
+        _steps(part("log_ratio", over="0x1p-2", under="0x1p+0"), part("negate")),
+        "log_ratio has over 0.25 and under 1, expected 0 < under < over",
+    ),
+    "steps that rise with a distance": (
+        _steps(part("root")),
+        "similarity: it rises with a distance, expected one that falls: add a step negate",
+    ),
+    "steps that fall with a cosine": (
+        _steps(part("negate"), **COSINE),
+        "similarity: it falls with observables that are no distances, expected one that rises",
+    ),
+    "a root of what may be negative": (
+        _steps(part("root"), **COSINE),
+        "step 0, root, takes -1 to 1, expected numbers at least 0: put rectify before",
+    ),
+    "an exponential of a distance": (
+        _steps(part("exp"), part("negate")),
+        "step 0, exp, takes 0 to infinity, expected numbers at most 0: negate, or add a negative number",
+    ),
+    "a peak at last": (
+        _steps(part("negate"), part("from_peak")),
+        "step 1, from_peak, comes after another, expected the distance from the peak first",
+    ),
+    "a peak of masses": (
+        _steps(part("from_peak"), part("negate"), geometry=files.SOFTMAX),
+        "step 0, from_peak, is not defined for softmax",
+    ),
+    "steps without a limit, and without a bound": (
+        _steps(part("negate"), domain=files.domain(0.0, None)),
+        "domain is unbounded, expected two ends: steps has no least value without",
+    ),
+    "a limit that is not 0, without a bound": (
+        _steps(part("reciprocal", number="0x1p+0"), part("add", number="0x1p+0"), domain=files.domain(0.0, None)),
+        "domain is unbounded, expected two ends: steps",
+    ),
+    "a scale of steps without one": (
+        _steps(part("negate"), scale=[1.0, 1.0]),
+        "'scale' is there, expected none for steps, but for log_ratio, negated, exponential, steps only",
+    ),
+    "focal pooling of steps": (
+        _steps(part("negate"), pooling=part("max_minus_mean")),
+        "pooling is max_minus_mean, which is defined for log_ratio and identity only",
+    ),
+    "a tree of steps beyond 1": (
+        _steps(part("reciprocal", number="0x1p-1"), weight=LEAVES, **tree([1, -1], [-2, -3])),
+        "readout is soft_tree, expected activations in",
     ),
     "focal pooling of exponentials": (
         files.head(WEIGHT, POINTS, **EXPONENTIAL, pooling=part("max_minus_mean")),
@@ -375,7 +456,7 @@ UNUSABLE = {
     ),
     "a peak of distances' log ratios": (
         file(described(), weight=WEIGHT, prototypes=POINTS, peak=[0.0, 0.0]),
-        "'peak' is there, expected none for log_ratio, but for quadratic only",
+        "'peak' is there, expected none for log_ratio, but for quadratic, steps only",
     ),
     "a scale of quadratic": (
         file(described(similarity=part("quadratic")), weight=WEIGHT, prototypes=POINTS, scale=[1.0, 1.0]),
@@ -426,7 +507,10 @@ UNUSABLE = {
         files.head(WEIGHT, POINTS[:1] * 2, geometry=files.cosine(0.0)),
         "expected identity or .* for cosine",
     ),
-    "log_ratio of masses": (files.head(WEIGHT, geometry=files.SOFTMAX), "expected identity or threshold for softmax"),
+    "log_ratio of masses": (
+        files.head(WEIGHT, geometry=files.SOFTMAX),
+        "expected identity or threshold or steps for softmax",
+    ),
     "epsilon 0": (files.head(WEIGHT, POINTS, similarity=files.log_ratio(0.0)), "between 0 and 1"),
     "epsilon 1": (files.head(WEIGHT, POINTS, similarity=files.log_ratio(1.0)), "between 0 and 1"),
     "epsilon -1": (files.head(WEIGHT, POINTS, similarity=files.log_ratio(-1.0)), "between 0 and 1"),
