@@ -30,6 +30,7 @@ from verale.head import (
     StepChain,
     Threshold,
 )
+from verale.head.similarity import StudentT  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ ROWS = (
     ),
     Row(Rectified(), (*COSINES, INNER), {"kind": "rectified"}),
     Row(Threshold(ONE_TENTH), (Softmax(),), {"kind": "threshold", "threshold": HEX_TENTH}),
+    Row(StudentT(ONE_TENTH), (Euclidean(),), {"kind": "student_t", "nu": HEX_TENTH}, soft_tree=True),
     _steps(
         (Euclidean(),),
         *(_step("scale"), _step("add", number=0.125), _step("root"), _step("reciprocal", number=ONE_TENTH)),

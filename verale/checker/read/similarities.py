@@ -342,6 +342,12 @@ SIMILARITIES: dict[str, SimilarityKind] = {
         ("softmax",),
         {"threshold": (_between, "between 0 and 1, both excluded")},
     ),
+    "student_t": SimilarityKind(
+        lambda _, of: [Step("reciprocal", {"number": of["nu"]}), Step("multiply", {"number": of["nu"]})],
+        ("euclidean",),
+        {"nu": (lambda nu: nu > 0, "a positive number")},
+        soft_tree=True,
+    ),
     "steps": SimilarityKind(_listed, GEOMETRIES, tensors=("scale", "peak")),
 }
 """Every similarity, by its kind in head files. All but `steps` are names of chains."""
