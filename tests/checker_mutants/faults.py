@@ -488,7 +488,7 @@ reading/masses.py Against.by_prices: prices of prototypes that gain nothing are 
 reading/masses.py heaviest_matching: a partner is lost
     partner[before[column]] => entering
 reading/joint.py Joint.target: a scale is forgotten
-    -d * own.rows[0][j] => -d
+    -d * scale.rows[0][j] => -d
 reading/joint.py Joint.target: what a share leaves of a cosine is forgotten
     Fraction(sum(apart), 1 << places + 2 * space.bits) => error
 reading/joint.py Joint.provable: without a statement, the domain's ranges are statements
