@@ -30,8 +30,7 @@ Results and errors:
 Heads:
     Head            weight, prototypes, bias and the parts that follow
     geometry        Euclidean, Cosine, InnerProduct, Softmax; Box is the domain of latents
-    similarity      LogRatio, Negated, ExpDistance, Exponential, Quadratic, Identity, Rectified, Threshold,
-                    StepChain
+    similarity      LogRatio, Negated, ExpDistance, Exponential, Quadratic, Identity, Rectified, Threshold, StepChain
     pooling         MaxPooling, TopMeanPooling, FocalPooling, BankPooling, MaskedMaxPooling
     readout         Linear, Maximum, SoftTree
     merge_slots     weights on prototypes from ProtoPool's weights on slots

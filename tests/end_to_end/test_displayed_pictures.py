@@ -284,11 +284,11 @@ def is_told(output: str, arithmetic: str, folder: Path) -> None:
     shown = displayed(output, folder, 0)
     if output in IN_WORDS:
         how = {"real": "in real arithmetic", "float32": "in float32, in any order of sums"}[arithmetic]
-        begun = f"From the bytes of the picture, this network, {how}, gives latents of which this holds."
+        begun = f"From the bytes of the picture, this network's first layers, {how}, give latents of which this holds."
         assert begun in shown.text and not_proved({"picture"}) in shown.text
     else:
         assert "picture: proved" in shown.text and f"arithmetic: {arithmetic}" in shown.text
-    assert "about the network that makes latents" not in shown.text and PROVED_PICTURE in shown.text
+    assert "about the first layers, which make latents" not in shown.text and PROVED_PICTURE in shown.text
     if output == "html":
         assert f"picture ({'real arithmetic' if arithmetic == 'real' else arithmetic}) proved" in shown.text
 
@@ -300,7 +300,9 @@ def test_of_a_picture_that_was_not_checked_nothing_is_called_proved(output: str,
     assert NAMED_PICTURE in shown.text and PROVED_PICTURE not in shown.text
     assert from_picture("real") not in shown.text
     if output in IN_WORDS:
-        assert "anything about the network that makes latents" in shown.text and "picture not checked" in shown.text
+        assert (
+            "anything about the first layers, which make latents" in shown.text and "picture not checked" in shown.text
+        )
     else:
         assert "picture: not checked" in shown.text
 

@@ -556,7 +556,7 @@ report/page_files/text.js: what is proved of latents looks proved of the picture
     if (rows.pictured[row]) return => if (true) return
     end_to_end/pages/test_report_account.py::test_what_is_proved_and_what_is_not_is_said_once_and_by_whom
 report/page_files/account.js: a sum is told as half of what it is
-    upperEnd(one.upper) + " points" => fromHex(one.upper) / 2 + " points"
+    upperEnd(one.upper) + " points for " => fromHex(one.upper) / 2 + " points for "
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[cosine-evidence]
 report/page_files/account.js: what another line gives stands beside a prototype
     points(one.points)]; => points(told.together)];

@@ -30,10 +30,10 @@ _LIST = rf"({PROTOTYPES})"
 _PATCH = re.compile(
     r"(?:patch (\d+)[^:,]*(?:\(row \d+, column \d+\))?, )?prototype (\d+): [a-z ]+? (?=at |from )", re.I
 )
-_SUM = re.compile(rf"all prototypes of other classes together put no class ahead of it by more than ({_NUMBER}) points")
+_SUM = re.compile(rf"all prototypes of other classes together take back at most ({_NUMBER}) points for any other class")
 _LIMITED = re.compile(rf"active (above|below) ({_NUMBER})")
 
-_BEGINS = r"(?=prototypes? \d|no |none |only |the image)"
+_BEGINS = r"(?=prototypes? \d|no |none |only |all prototypes of other|the image)"
 _BETWEEN = re.compile(rf"; and |; | whenever |, and |, {_BEGINS}| and {_BEGINS}")
 """What stands between the parts of a sentence."""
 _OF_ONE = re.compile(r"(?:the image's [a-z ]+ (?:to|with) )?prototype (\d+) (is active )?(?:is )?(?=at |from )")
@@ -143,7 +143,10 @@ def _other(part: str, count: int, others: set[int]) -> set[int]:
 def read_margins(tab: Page, names: list[str]) -> dict[int, str]:
     """The proved leads, by rival."""
     rows = tab.locator("section[aria-labelledby=margins] tbody tr").all()
-    return {names.index(row.locator("th").inner_text()): row.locator("td").nth(1).inner_text() for row in rows}
+    return {
+        names.index(row.locator("th").inner_text().split("\n")[0]): row.locator("td").nth(1).inner_text()
+        for row in rows
+    }
 
 
 def read_bounds(text: str) -> tuple[str | None, str | None]:

@@ -107,12 +107,12 @@ def not_proved(proved: Collection[str] = ()) -> str:
     """What a verdict that proves these claims does not say, as a sentence."""
     of_picture = "picture" in proved
     rounding = (
-        "that network and head round to the same class where they are deployed"
+        "that first layers and head round to the same class where they are deployed"
         if of_picture
         else "that the head, deployed in float32, rounds to the same class"
     )
     parts = (
-        "" if of_picture else "anything about the network that makes latents from images",
+        "" if of_picture else "anything about the first layers, which make latents from images",
         "" if "deployment" in proved else rounding,
         "how the picture was made, and cut or resized" if of_picture else "",
         "that the network is right",
@@ -128,7 +128,8 @@ def how_computed(arithmetic: str | None) -> str:
 def from_picture(arithmetic: str | None) -> str:
     """What a certificate that begins at a picture claims besides, as a sentence."""
     return (
-        f"From the bytes of the picture, this network, {how_computed(arithmetic)}, gives latents of which this holds."
+        f"From the bytes of the picture, this network's first layers, {how_computed(arithmetic)}, give latents of which"
+        " this holds."
     )
 
 
@@ -136,8 +137,8 @@ def pictures_of(arithmetics: Iterable[str | None]) -> str:
     """What is proved of the pictures of several certificates, with these arithmetics, as a sentence."""
     how = " or ".join(how_computed(each) for each in sorted(set(arithmetics), key=str, reverse=True))
     return (
-        f"Proofs begin at the bytes of the pictures: {how}, this network gives each of them latents that satisfy the"
-        " statements, and so this class."
+        f"Proofs begin at the bytes of the pictures: {how}, this network's first layers give each of them latents that"
+        " satisfy the statements, and so this class."
     )
 
 

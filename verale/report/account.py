@@ -38,6 +38,8 @@ _MOST_PLACES = 12
 """Of decimals, behind the point."""
 _SHORT = 7
 """Letters of a sum that is told as it is stated."""
+_FACTOR_DIGITS = range(4, 13)
+"""Of the factors of points."""
 _KEPT = Fraction(4, 5)
 """Of the lead, so much is left at least by rounding."""
 
@@ -125,7 +127,7 @@ class Account:
             more = len(self.implied) - len(names)
             names += [f"{more} other{'s' if more > 1 else ''}"] if more else []
             which = f"prototype{'s' if len(self.implied) > 1 else ''} {enumerated(names)}"
-            yield f"and therefore {which}", f"at least {self.by_implied}"
+            yield f"and {which}, which the statements bound too", f"at least {self.by_implied}"
         if self.start:
             yield "the class's head start (bias)", self.start
         if self.rest:
@@ -292,8 +294,12 @@ def _told(
         number, stated = ledger.stated.get(j, (None, None))
         low = Fraction(ledger.low[j], ledger.fine)
         units = down(ledger.gives(rival, [j]))
-        similarity = lower_end(low) if low == stated else below(low)
-        return units, Line(j, number, similarity, about(ledger.weighs(rival, j)), text(units))
+        for digits in _FACTOR_DIGITS:  # so many that the product, as it is shown, gives the points
+            similarity = lower_end(low) if low == stated else below(low, digits)
+            weight = about(ledger.weighs(rival, j), digits)
+            if down(Fraction(similarity) * Fraction(weight)) == units:
+                break
+        return units, Line(j, number, similarity, weight, text(units))
 
     unsaid = [j for j in ledger.own if j not in ledger.stated]
     implied = [j for j in unsaid if down(ledger.gives(rival, [j], ledger.least)) > 0]

@@ -89,14 +89,14 @@ def narrower(
         why = _why_long(certificate, closest, name, account)
     if second != closest:
         runner_up = (
-            f"The network itself puts another class second: class {name(second)}, about {about(ahead[second])} points"
-            f" behind for this image; class {name(closest)} is the closest of the proof alone."
+            f"The network's second choice is class {name(second)}, about {about(ahead[second])} points behind on this"
+            f" image; class {name(closest)} is only the closest class of this proof."
         )
     return Narrower(
         long,
         why,
         runner_up,
-        f"Shorter, mostly: which few of these statements keep class {name(second)} from winning?",
+        f"A narrower question, mostly with a shorter answer: why not class {name(second)}?",
         f"verale contrast {quote(file)} --class {second}",
     )
 
@@ -111,7 +111,8 @@ def _why_long(certificate: Certificate, closest: int, name: Callable[[int], str]
     others = f"all others give {taken[1:]} more" if taken.startswith("-") else f"all others can take back {taken}"
     said = (
         f"Why so long: the prototypes of class {name(certificate.predicted)} give it at least {account.together} points"
-        f" more than class {other}, the closest class of this proof, and {others}, so {account.lead} are left"
+        f" more than class {other}, the closest class of this proof, and {others}, so {account.lead} are left after"
+        " rounding"
     )
     least = min(account.stated, key=lambda line: Fraction(line.points), default=None)
     if least is None or (missing := Decimal(least.points) - Decimal(account.lead)) <= 0:
@@ -239,11 +240,11 @@ def _clauses(statements: Sequence[Statement], count: int | None, listed: str) ->
             bounds = f"active at least {end}", f"active below {end}"
             bounded = {j for j, (lower, _) in ends.items() if lower is not None and lower >= statement.lower}
         elif isinstance(statement, SumStatement):
-            of = "class" if statement.rivals is None else "of these classes"
-            which = "" if statement.rivals is None else f" ({', '.join(map(str, statement.rivals))})"
+            rivals = None if statement.rivals is None else ", ".join(map(str, statement.rivals))
+            whom = "any other class" if rivals is None else f"any of these classes ({rivals})"
             words.append(
-                f"all prototypes of other classes together put no {of}{which} ahead of it by more than"
-                f" {upper_end(statement.upper)} points"
+                f"all prototypes of other classes together take back at most {upper_end(statement.upper)} points"
+                f" for {whom}"
             )
             continue
         else:

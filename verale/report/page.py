@@ -26,7 +26,7 @@ from verale.report.images import BY_ORDER, GONE, OTHER
 from verale.report.page_check import Checking, Deflated, csp_digest
 from verale.report.page_detail import Details
 from verale.report.page_full import Full
-from verale.report.page_list import columns_of, image_words, runs_of, unproved
+from verale.report.page_list import columns_of, image_sentences, runs_of, unproved
 from verale.report.page_overview import overview
 from verale.report.page_prototypes import EmbeddedPrototypes
 from verale.report.templates import joined, rendered
@@ -114,7 +114,7 @@ def page(
         "blocks": full.firsts,
         "runs": [{**run, "words": vocabulary.of_kernel(run["kernel"], run["variable"])} for run in runs_of(collection)],
         "copy": None if collection.head is None else vocabulary.copy_of(collection.head),
-        "images": image_words(collection),
+        "images": image_sentences(collection),
         "notProved": unproved(collection),
         "words": {
             "labelled": AS_LABELLED,
@@ -157,29 +157,44 @@ def page(
         of_images=_of_images(collection),
         labels=LABELS if any(item.label is not None for item in collection.items) else "",
         own_names=collection.own_names,
-        contents=_contents(collection, len(full.images), len(training.uris), full.count, checking),
+        contents=_contents(collection, len(full.images), training, full.count, checking),
         **overview(collection),
     )
 
 
-def _contents(collection: Collection, images: int, training: int, certificates: int, checking: Checking | None) -> str:
+def _contents(
+    collection: Collection, images: int, training: EmbeddedPrototypes, certificates: int, checking: Checking | None
+) -> str:
     """What the page's file holds, for whoever sends it on."""
 
     def number(of: int, noun: str) -> str:
         return f"{of or 'no'} {noun}{'' if of == 1 else 's'}"
 
     held = [number(certificates, "certificate"), number(images, "image")]
-    held.append(f"{number(training, 'picture')} of prototypes")
+    held.append(_of_prototypes(collection, training))
     if any(item.file is not None for item in collection.items):
         held.append("the names of the images' files")
     if any(item.label is not None for item in collection.items):
-        held.append("their true classes, as labelled")
+        held.append("the true classes of the images, as labelled")
     if checking is not None:
         held.append("the head")
-        held += [] if checking.seen is None else ["the network, and the bytes of the pictures"]
+        held += [] if checking.seen is None else ["the network's first layers, and the bytes of the pictures"]
         of_latents = any(item.summary is not None and item.summary.picture is None for item in collection.items)
         held += ["the latents of the images"] if of_latents and collection.latents is not None else []
     return f"This file holds {enumerated(held)}."
+
+
+def _of_prototypes(collection: Collection, training: EmbeddedPrototypes) -> str:
+    """How many pictures of prototypes there are, and how many prototypes they show: several may be of one picture."""
+    if not training.uris:
+        return "no pictures of prototypes"
+    count, shown = len(training.uris), training.shown
+    pictures = f"{count} picture{'' if count == 1 else 's'} of prototypes"
+    size = None if collection.head is None else collection.head.size
+    if size is None or shown == size == count:
+        return pictures
+    which = f"all {size}" if shown == size else f"{shown} of the {size}"
+    return f"{pictures} (which {'shows' if count == 1 else 'show'} {which} prototypes)"
 
 
 def _compact(value: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from verale.certificate.statements import bounded
@@ -28,6 +29,7 @@ __all__ = ["Details", "InFull"]
 
 _SCORES = 5
 """The most classes whose scores are shown."""
+_SCORE_DIGITS = range(4, 13)
 _MAPS, _CELLS = 8, 2**10
 """The most prototypes, and patches, of which it is told how similar each patch is."""
 
@@ -185,7 +187,18 @@ def _bounded(certificate: Certificate, count: int) -> list[int]:
 def _scores(predicted: int, estimates: Estimates) -> list[list[object]]:
     """The classes with the greatest scores of this image, that of the certificate first, and about how much."""
     order = sorted(range(len(estimates.logits)), key=lambda c: (c != predicted, -estimates.logits[c]))
-    return [[c, about(estimates.logits[c])] for c in order[:_SCORES]]
+    shown = [estimates.logits[c] for c in order[:_SCORES]]
+    texts = next(texts for digits in _SCORE_DIGITS if _apart(shown, texts := [about(score, digits) for score in shown]))
+    return [[c, text] for c, text in zip(order, texts, strict=False)]
+
+
+def _apart(scores: Sequence[float], texts: Sequence[str]) -> bool:
+    """Whether the texts of scores tell how far each is from the next, to a per cent; or have the most digits."""
+    pairs = zip(pairwise(scores), pairwise(map(float, texts)), strict=True)
+    most = texts == [about(score, _SCORE_DIGITS[-1]) for score in scores]
+    return most or all(
+        abs((one - other) - (told - next_)) <= abs(one - other) / 100 for (one, other), (told, next_) in pairs
+    )
 
 
 def _maps(estimates: Estimates, account: Account) -> dict[int, str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from verale.certificate.words import about, below
+from verale.certificate.words import PROVED_PICTURE, about, below
 from verale.checker.verdict import claim_in_words
 from verale.report.collect import CertificateSummary, Collection, Item
 from verale.report.images import AS_NOTED
 
-__all__ = ["columns_of", "image_words", "pictured", "runs_of", "unproved", "with_pictures"]
+__all__ = ["columns_of", "image_sentences", "image_words", "pictured", "runs_of", "unproved", "with_pictures"]
 
 _PICTURED = 6
 """The most prototypes pictured in a line."""
@@ -108,6 +108,15 @@ def _run(record: Any) -> dict[str, str]:
 def image_words(collection: Collection) -> list[str]:
     """What is known of images: each thing that is said of one, once."""
     return list(dict.fromkeys(item.image_is for item in collection.items))
+
+
+def image_sentences(collection: Collection) -> list[str]:
+    """The same as sentences; empty where nothing is known."""
+    proved = "The picture shown is the one that was proved."
+    return [
+        proved if words == PROVED_PICTURE else f"The image is {words}." if words else ""
+        for words in image_words(collection)
+    ]
 
 
 def unproved(collection: Collection) -> list[str]:

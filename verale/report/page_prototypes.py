@@ -34,6 +34,12 @@ class EmbeddedPrototypes:
     prototypes: list[Any] | dict[int, Any]
     notes: list[str]
 
+    @property
+    def shown(self) -> int:
+        """How many prototypes have a picture."""
+        noted = self.prototypes.items() if isinstance(self.prototypes, dict) else enumerate(self.prototypes)
+        return len({*self.parts, *self.whole, *(j for j, (*_, place) in noted if place is not None)})
+
     @classmethod
     def of(cls, collection: Collection, made: Thumbnails, room: int, network: str | None) -> EmbeddedPrototypes:
         """Pictures of which prototypes are proved to be parts, their own, then training images; what fits.

@@ -163,7 +163,9 @@ def test_what_is_shown_is_what_is_proved_and_adds_up(tabs, tmp_path, paradigm):
         if len(made.implied) > 2:
             assert not tab.is_visible(".implied .plain-list")
             tab.click(".implied summary")
-        followed = [text for text in tab.locator(".implied").all_inner_texts() if "and therefore" in text]
+        followed = [
+            text for text in tab.locator(".implied").all_inner_texts() if "which the statements bound too" in text
+        ]
         assert bool(followed) == bool(made.implied)
         for line in made.implied:
             assert any(f"prototype {line.prototype} at least {line.similarity}" in text for text in followed)
@@ -230,7 +232,7 @@ def test_the_runner_up_is_told_where_the_closest_class_of_the_proof_is_another(t
         second = tab.evaluate(f"detailOf({row}).then((detail) => detail.second)")
         differs = second != told.rival
         differing += differs
-        assert ("The network itself puts another class second: " in tab.inner_text("#detail")) == differs
+        assert ("is only the class over which the proof leaves least." in tab.inner_text("#detail")) == differs
         commands = [text for text in tab.locator("#detail code").all_inner_texts() if "contrast" in text]
         assert all(text.endswith(f" --class {second}") for text in commands) and len(commands) >= differs
         assert certificate.predicted not in (second, told.rival)

@@ -36,12 +36,15 @@ def detail(tabs, collection: Collection, path: Path, row: int = 0) -> str:
 @pytest.mark.parametrize("arithmetic", HOW)
 def test_the_proof_of_the_picture_is_told(arithmetic, explained, tabs, tmp_path) -> None:
     said = detail(tabs, audited(collect(explained[arithmetic])), tmp_path / "r.html")
-    assert f" first layers compute, {HOW[arithmetic]}, what is stated here" in said
+    assert f"from the bytes of the picture: {HOW[arithmetic]}, the network" in said
+    assert "s first layers compute latents that satisfy the statements; and for every picture whose" in said
     assert said.count(not_proved({"picture"})) == said.count("Not proved: ") == 1
-    assert "what the first layers compute of an image" not in said and "makes latents from images" not in said
+    assert "what the first layers compute of an image" not in said and "make latents from images" not in said
     assert f"latents of which the statements are true (picture, {IN_LIST[arithmetic]})" in said
-    assert "proved: the network gives, for the bytes of the picture, " in said
-    assert "The image is the proved picture." in said
+    assert (
+        "proved: the network\N{RIGHT SINGLE QUOTATION MARK}s first layers give, for the bytes of the picture, " in said
+    )
+    assert "The picture shown is the one that was proved." in said
 
 
 def test_of_a_picture_that_was_not_checked_nothing_is_guaranteed(explained, tabs, tmp_path) -> None:
@@ -50,8 +53,11 @@ def test_of_a_picture_that_was_not_checked_nothing_is_guaranteed(explained, tabs
         said = detail(tabs, audited(collect(explained["real"])), tmp_path / "r.html")
     finally:
         (tmp_path / "n").rename(explained["real"] / "network.safetensors")
-    assert "Not proved: anything about the network that makes latents from images" in said
-    assert "from the bytes of the picture" not in said and "not checked: the network gives" in said
+    assert "Not proved: anything about the first layers, which make latents from images" in said
+    assert (
+        "from the bytes of the picture" not in said
+        and "not checked: the network\N{RIGHT SINGLE QUOTATION MARK}s first layers give" in said
+    )
     assert "The image is the picture that the certificate names." in said
 
 

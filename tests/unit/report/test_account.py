@@ -149,7 +149,7 @@ def test_one_activation_bounds_its_neighbours():
     assert any(each.implied for each in made)
     for each in made:
         said = dict(each.in_words(str))
-        assert bool(each.implied) == any(key.startswith("and therefore prototype") for key in said)
+        assert bool(each.implied) == any(key.endswith(", which the statements bound too") for key in said)
 
 
 def test_where_a_margin_is_bounded_as_a_whole_nothing_is_said():

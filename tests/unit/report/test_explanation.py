@@ -198,10 +198,10 @@ def test_what_is_too_long_to_read_says_why_and_names_a_narrower_question():
 @pytest.mark.parametrize(
     ("taken", "lead", "why"),
     [
-        ("4.0", "0.5", "all others can take back 4.0, so 0.5 are left. Without prototype 7, which gives least of those"
-         " stated (1.5), 1.0 would be missing."),
-        ("2.0", "2.5", "all others can take back 2.0, so 2.5 are left."),
-        ("-1.0", "5.5", "all others give 1.0 more, so 5.5 are left."),
+        ("4.0", "0.5", "all others can take back 4.0, so 0.5 are left after rounding. Without prototype 7, which gives"
+         " least of those stated (1.5), 1.0 would be missing."),
+        ("2.0", "2.5", "all others can take back 2.0, so 2.5 are left after rounding."),
+        ("-1.0", "5.5", "all others give 1.0 more, so 5.5 are left after rounding."),
     ],
 )  # fmt: skip
 def test_why_it_is_long_is_said_with_what_would_be_missing(taken, lead, why):
@@ -223,8 +223,8 @@ def test_the_runner_up_is_named_where_it_is_not_the_closest_of_the_proof():
     said = narrower(three, 20, "a", name, ahead=(0, 3, 1.25))
     assert said is not None and not said.long and not said.why
     assert said.runner_up == (
-        "The network itself puts another class second: class cat, about 1.25 points behind for this image; class bee is"
-        " the closest of the proof alone."
+        "The network's second choice is class cat, about 1.25 points behind on this image; class bee is only the"
+        " closest class of this proof."
     )
     assert said.command == "verale contrast a --class 2" and said.line.startswith(said.runner_up)
     assert narrower(three, 20, "a", name, ahead=(0, 3, -1)) is None, "then it does not choose the class"

@@ -194,7 +194,7 @@ def test_without_pictures_there_is_none_in_its_bytes(folder, provable):
 
 def test_what_a_page_holds_is_said(folder):
     said = unescape(page_of(audited(collect(folder)), provable=True).text)
-    assert "This file holds 4 certificates, 4 images, 1 picture of prototypes, the names of the images' files" in said
+    assert "This file holds 4 certificates, 4 images, 1 picture of prototypes (which shows 1 of the " in said
     assert "as labelled, the head and the latents of the images." in said
 
 

@@ -15,7 +15,7 @@ from support.commands import in_process
 from support.seen import COUNT, explain_pictures, write_pictures
 from support.torch_networks import SHAPE
 from torchvision import transforms
-from verale.cli.exits import Exit
+from verale.cli.shared import Exit
 
 from verale.errors import InputError, UsageError
 from verale.runs.decoded import Decoder

@@ -36,15 +36,15 @@ function account(row, detail, certificate, stated, uri) {
     el("ul", { class: "prototypes account" },
       told.stated.slice(0, first).map(stand),
       first < told.stated.length ? folded("more", ["and " + (told.stated.length - first) + " more prototypes that are as active as stated, at least"], el("ul", { class: "prototypes account" }, told.stated.slice(first).map(stand)), sumOf(told.stated.slice(first))) : "",
-      told.implied.length > ONE_BY_ONE ? folded("implied", ["and therefore " + plural(told.implied.length, "more prototype") + " of class ", own(), ", at least"],
+      told.implied.length > ONE_BY_ONE ? folded("implied", ["and " + plural(told.implied.length, "more prototype") + " of class ", own(), ", which the statements bound too, at least"],
         el("ul", { class: "plain-list" }, told.implied.map((one) => el("li", {}, also(one) + " (× " + one.weight + " = " + one.points + ")"))), told.by_implied)
-        : told.implied.map((one) => el("li", { class: "implied" }, el("div", {}, "and therefore " + also(one)), ...product(one))),
+        : told.implied.map((one) => el("li", { class: "implied" }, el("div", {}, "and, which the statements bound too, " + also(one)), ...product(one))),
       told.start ? line("line", ["head start of class ", own(), " (bias)"], told.start) : "",
       told.rest ? line("line", ["further prototypes of class ", own(), ", at least"], told.rest) : "",
       line("line total", "together, at least", told.together),
-      sum ? el("li", { class: "clause" }, el("div", {}, el("span", { class: "says" }, sumClause(sum))), points("-" + told.taken))
+      sum ? el("li", { class: "clause" }, el("div", {}, el("span", { class: "says" }, sumClause(sum)), el("small", {}, "one of the statements, like those above")), points("-" + told.taken))
         : line("line", given ? "all prototypes of other classes together give it, at least" : "all prototypes of other classes together take back, at most", given ? told.taken.slice(1) : "-" + told.taken),
-      line("line lead-line", [rows.status[row] === "PROVED" ? "so class " : "if all of this holds, class ", own(), " leads every other class by at least"], told.lead)));
+      line("line lead-line", [rows.status[row] === "PROVED" ? "so class " : "if all of this holds, class ", own(), " leads every other class by at least", rounding(certificate, told)], told.lead)));
 }
 
 // The sum of lines, exactly: all have the same decimals.
@@ -55,8 +55,21 @@ function sumOf(lines) {
   return (sum < 0n ? "-" : "") + digits.slice(0, -places) + "." + digits.slice(-places);
 }
 
+// Why the sum of the lines is another number than the lead of the certificate.
+function rounding(certificate, told) {
+  const least = leastLead(certificate);
+  if (Number(told.lead) > Number(least)) return el("small", {}, "The certificate itself has no more than " + least + ".");
+  return Number(told.lead) === Number(least) ? "" : el("small", {}, "Each part is rounded against class ", named(certificate.predicted), ". The certificate has at least " + least + ".");
+}
+
+// The least lead that the certificate has over another class; null without another class.
+function leastLead(certificate) {
+  const leads = certificate.margins.filter((one) => one !== null).map(fromHex);
+  return leads.length ? below(leads.reduce((one, other) => Math.min(one, other))) : null;
+}
+
 function sumClause(one) {
-  return ["all prototypes of other classes together put " + (one.rivals === null ? "no class" : "none of these classes (" + listed(one.rivals.map(className)) + ")") + " ahead of it by more than " + upperEnd(one.upper) + " points"];
+  return ["all prototypes of other classes together take back at most " + upperEnd(one.upper) + " points for " + (one.rivals === null ? "any other class" : "any of these classes (" + listed(one.rivals.map(className)) + ")")];
 }
 
 // For each of the classes that come closest what the class gets and what is taken back: proved, and at this image.
@@ -88,7 +101,8 @@ function scores(detail) {
     el("table", { class: "scores" }, el("thead", { class: "hidden" }, el("tr", {}, el("th", { scope: "col" }, "Class"), el("th", { scope: "col" }, "Bar"), el("th", { scope: "col" }, "Score of this image in points, about"))),
       el("tbody", {}, detail.scores.map(([index, score], place) => el("tr", {}, el("th", { scope: "row" }, named(index)),
         el("td", { class: "bars" }, el("svg:svg", { viewBox: "0 0 100 6", preserveAspectRatio: "none", class: "bar", "aria-hidden": "true" }, el("svg:rect", { class: "whole", width: 100, height: 6 }), el("svg:rect", { class: place ? "back" : "proved", width: most > 0 ? 100 * ((Number(score) - least) / most) : 0, height: 6 }))),
-        el("td", { class: "number" }, score.replace("-", "−")))))));
+        el("td", { class: "number" }, score.replace("-", "−")))))),
+    el("p", { class: "quiet" }, least < 0 ? "A bar is as long as the score is above the least one shown, " + String(detail.scores.at(-1)[1]).replace("-", "−") + "." : "Bars begin at 0."));
 }
 
 // What is stated and is no line of the account.

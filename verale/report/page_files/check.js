@@ -168,8 +168,8 @@ function drawn(bytes) {
 }
 
 function pictureInWords(said, time, entailed) {
-  if (said === "proved") return [el("b", {}, "Proved again, in " + time + ": "), "from the bytes of the picture drawn here, the network gives latents that satisfy every statement" + (entailed ? ", and so the class" : "") + "; in real arithmetic, whatever machine shows it."];
-  if (said === "not proved") return [el("b", {}, "Not proved, in " + time + ": "), "that the network gives latents for the picture that satisfy every statement."];
+  if (said === "proved") return [el("b", {}, "Proved again, in " + time + ": "), "from the bytes of the picture drawn here, the network’s first layers give latents that satisfy every statement" + (entailed ? ", and so the class" : "") + "; in real arithmetic, whatever machine shows it."];
+  if (said === "not proved") return [el("b", {}, "Not proved, in " + time + ": "), "that the network’s first layers give latents for the picture that satisfy every statement."];
   return [el("b", {}, "No verdict about the picture: "), el("bdi", {}, said)];
 }
 
@@ -230,7 +230,7 @@ function again(detail, certificate) {
   }
   const button = el("button", { type: "button", id: "prove", "aria-describedby": "again-what", on: { click: prove } }, "Prove again, here");
   section.append(
-    button, el("p", { id: "again-what", class: "quiet" }, "A checker that is itself proved right, in Rocq, runs in your browser. Nothing is installed, and nothing leaves this page."),
+    button, el("p", { id: "again-what", class: "quiet" }, "A checker that is itself proved right, in Rocq, runs in your browser. Nothing is installed, and nothing leaves this page. But a page can be forged, and this button too: if you do not trust who sent it, use verale audit (see the foot of this page)."),
     answer, meaning(Boolean(questions.pictured)));
   return section;
 }
@@ -244,7 +244,7 @@ function meaning(ofPicture) {
     el("p", {}, "It does not say:"),
     el("ul", {},
       el("li", {}, "that head, " + (ofPicture ? "network" : "latents") + " and statements are those of the files. They stand in this page as integers, which a reader of files wrote when the report was written."),
-      ofPicture ? "" : el("li", {}, "that the latents are what the network computes of the image."),
+      ofPicture ? "" : el("li", {}, "that the latents are what the network’s first layers compute of the image."),
       el("li", {}, "that no statement can be dropped (minimality)."),
       el("li", {}, "that this page is honest. Its sentences, names and pictures are its author’s, and who edits it can change what it proves and what it says; ", el("code", {}, "verale audit --kernel proved"), " proves the files themselves, and ", el("code", {}, "verale report DIR --same-as PAGE"), " compares a page with them.")),
     el("p", {}, "The checker’s script has the SHA-256 ", digest, ". It should be that of ", el("code", {}, "verale/checker/proved/verale-proved.js"), " in verale " + data.version + ". Your browser, and the translation from Rocq to JavaScript, are trusted."));

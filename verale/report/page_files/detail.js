@@ -37,7 +37,7 @@ function verdict(row) {
   if (rows.predicted[row] === null) return el("p", { class: "verdict" }, badge(rows.status[row]), " the network’s answer is not known", ...(rows.label[row] === null ? [] : ["; the true class is ", named(rows.label[row]), told]));
   const label = rows.label[row] === null ? "" : rows.label[row] === rows.predicted[row] ? ["the network is right" + told] : [el("b", { class: "wrong" }, "✗ the network is wrong"), ": the true class is ", named(rows.label[row]), told];
   const proved = rows.status[row] === "PROVED" ? el("span", { class: "quiet" }, (rows.label[row] === null ? "" : ". ") + "What is proved is that the statements are enough for this class, and not that the class is right.") : "";
-  return el("p", { class: "verdict" }, el("span", { class: "hidden" }, "The network’s answer: "), "class ", el("b", { class: "answer" }, named(rows.predicted[row])), " ", badge(rows.status[row]), " ", el("span", { class: "quiet" }, scope(row) && scope(row) + (label ? "; " : ". ")), ...label, proved);
+  return el("p", { class: "verdict" }, el("span", { class: "hidden" }, "The network’s answer: "), "class ", el("b", { class: "answer" }, named(rows.predicted[row])), " ", badge(rows.status[row]), " ", scope(row) && scope(row) + (label ? "; " : ". "), ...label, proved);
 }
 
 // What is proved, in the checker's words.
@@ -49,10 +49,11 @@ function summary(row, detail, certificate, stated) {
   }
   if (rows.claims[row].length) {
     const meaning = { entailment: "the class follows from the statements", instance: "the statements are true of this image's latents", minimality: "no statement can be dropped by the reference ranges" };
-    meaning.picture = "the network gives, for the bytes of the picture, latents of which the statements are true";
+    meaning.picture = "the network’s first layers give, for the bytes of the picture, latents of which the statements are true";
     meaning.deployment = "the head, computed in float32, gives the class too";
     lines.push(el("ul", { class: "claims" }, rows.claims[row].map(([claim, state]) => {
       const [name, how] = claim.split(" (");
+      if (name === "minimality" && state === "not checked") return el("li", {}, el("b", {}, state), ": whether a statement could be left out (minimality)");
       return el("li", {}, el("b", {}, state), ": " + (meaning[name] || name) + " (" + name + (how ? ", " + how : ")"));
     })));
   }
@@ -61,7 +62,7 @@ function summary(row, detail, certificate, stated) {
   if (!detail && rows.size[row] !== null) lines.push(el("p", {}, "Its statements are left out of this page, see “What is missing”."));
   if (certificate) {
     if (stated.length) lines.push(el("p", {}, leftOpen(detail, certificate, stated)));
-    lines.push(el("p", { class: "quiet" }, "Latents are what the network computes of the image, one list of numbers a patch; its last layers, the head, compare them with the prototypes."));
+    lines.push(el("p", { class: "quiet" }, "Latents are what the network’s first layers compute of the image, one list of numbers a patch; its last layers, the head, compare them with the prototypes."));
   }
   return el("section", { "aria-labelledby": "exactly" }, el("h3", { id: "exactly" }, !certificate ? "What is known" : status === "PROVED" ? "What is proved, exactly" : "What is claimed, exactly"), ...lines);
 }
@@ -75,12 +76,23 @@ function explanation(row, detail, certificate, stated) {
   const asked = detail.narrower;
   const long = asked && asked.long ? el("p", { class: "long" }, el("b", {}, asked.long), " ", asked.why, " ", detail.scores.length > 1 ? "The network’s scores stand below the picture, and beside it what is proved of their points. " : "", ...narrower(asked)) : "";
   return el("section", { "aria-labelledby": "why" }, el("h3", { id: "why", class: "hidden" }, "Why"), long,
-    el("p", { class: "lead" }, claimed, "The class is ", el("b", {}, named(certificate.predicted)), known));
+    el("p", { class: "lead" }, claimed, "The class is ", el("b", {}, named(certificate.predicted)), known), ahead(row, detail, certificate));
 }
 
-// That the runner-up is another class than the closest of the proof, and a question with a shorter answer.
+// How far the class is ahead: proved over every class, and on this image over the network's second choice.
+function ahead(row, detail, certificate) {
+  const least = leastLead(certificate), second = detail.second, label = rows.label[row], by = (one) => detail.ahead[one] + " points ahead of class ";
+  if (least === null) return "";
+  const close = detail.account && detail.account.rival !== second ? [" Class ", named(detail.account.rival), " is only the class over which the proof leaves least."] : [];
+  const other = label !== null && label !== second && label !== certificate.predicted && detail.ahead[label] !== undefined;
+  const here = second === null || detail.ahead[second].startsWith("-") ? [] : [" On this image it is about " + by(second), named(second), ", the network’s second choice" + (label === second ? " and the true class, " + data.words.labelled : ""),
+    ...(other ? [", and about " + by(label), named(label), ", the true class, " + data.words.labelled] : []), ".", ...close];
+  return el("p", { class: "ahead" }, (rows.status[row] === "PROVED" ? "Proved: at least " : "Claimed, not proved here: at least ") + least + " points ahead of every other class, wherever this holds.", ...here);
+}
+
+// A question with a shorter answer, and where the reader gets what it needs.
 function narrower(asked) {
-  return [asked.runner_up, " ", asked.ask, " ", el("code", {}, asked.command)];
+  return [asked.ask, " ", el("code", {}, asked.command), " (the file: “Save the certificate”, below; verale: see the foot of this page)"];
 }
 
 // What the words mean.
@@ -106,8 +118,8 @@ function enough(row, detail, certificate, stated) {
   const checker = rows.run[row] === null ? "that shares no code with what found the statements" : data.runs[rows.run[row]].words;
   const how = rows.pictured[row] && data.words.computed[rows.pictured[row]];
   const isOfThese = stated.length && rows.claims[row].some(([claim, state]) => claim === "instance" && state === "proved");
-  const where = stated.length ? "wherever this holds" : "whatever the picture shows";
-  const guaranteed = how ? ["from the bytes of the picture: the network’s first layers compute, " + how + ", what is stated here; and " + where + ", of any other picture too, the network’s last layers give class ", own]
+  const where = stated.length ? "wherever this holds" : "whatever the picture shows", each = stated.length ? "for every picture whose latents satisfy them" : where;
+  const guaranteed = how ? ["from the bytes of the picture: " + how + ", the network’s first layers compute latents that satisfy the statements; and " + each + ", the network’s last layers give class ", own]
     : [isOfThese ? "of the latents given for this image, which the network’s first layers are said to compute: what is stated is true of them, and " : "of latents, which the network’s first layers compute: ", where + ", the network’s last layers give class ", own];
   const first = proved ? [el("b", {}, "This is enough, and it is proved"), ", " , ...guaranteed, ", in exact arithmetic. By a checker " + checker + "."]
     : [el("b", {}, "Not proved here"), ": that this is enough for class ", own, "."];
@@ -156,7 +168,7 @@ function figure(row, detail, certificate, groups, uri) {
   const unknown = uri || single ? "" : "This page has no image, and draws its patches. ";
   const guess = detail.grid.assumed && !single ? " The grid is assumed to be square." : "";
   const known = data.images[rows.known[row]];
-  const match = uri && known ? el(rows.match[row] ? "b" : "span", rows.match[row] ? { class: "match" } : {}, " The image is " + known + ".") : "";
+  const match = uri && known ? el(rows.match[row] ? "b" : "span", rows.match[row] ? { class: "match" } : {}, " " + known) : "";
   const frames = data.fields && counts.size && !every && counts.size <= FRAMED ? "Dashed: all of the image that " + (counts.size === 1 ? "it" : "each") + " can depend on. " : "";
   const marks = new Map();
   for (const one of detail.account ? detail.account.stated : []) {
@@ -195,18 +207,23 @@ function margins(row, detail, certificate) {
   const rivals = certificate.margins.map((text, rival) => ({ rival, proved: text === null ? null : fromHex(text), ahead: Number(detail.ahead[rival] ?? 0), told: detail.ahead[rival] }))
     .filter((one) => one.proved !== null).sort((a, b) => a.proved - b.proved);
   const known = detail.ahead.length > 0;
+  const kind = (rival) => {
+    const said = [rival === detail.second ? "second choice" : "", rival === rows.label[row] ? "true class, " + data.words.labelled : ""].filter(Boolean);
+    return said.length ? el("small", {}, said.join("; ")) : "";
+  };
   const body = el("tbody");
   const fill = (shown) => { // the bars of a table share a scale
     const most = Math.max(Number.MIN_VALUE, ...shown.map((one) => Math.max(one.proved, one.ahead)));
-    body.replaceChildren(...shown.map((one) => el("tr", {}, el("th", { scope: "row", tabindex: "-1" }, named(one.rival)),
+    body.replaceChildren(...shown.map((one) => el("tr", {}, el("th", { scope: "row", tabindex: "-1" }, named(one.rival), kind(one.rival)),
       el("td", { class: "bars" }, bar(one.proved, one.ahead, most)),
       el("td", { class: "number" }, below(one.proved)), known ? el("td", { class: "number" }, one.told) : "")));
   };
-  fill(rivals.slice(0, RIVALS));
-  const rest = rivals.length <= RIVALS ? "" : el("button", { type: "button", id: "all-rivals", on: { click: (event) => {
+  const first = rivals.filter((one, index) => index < RIVALS || one.rival === detail.second || one.rival === rows.label[row]);
+  fill(first);
+  const rest = rivals.length === first.length ? "" : el("button", { type: "button", id: "all-rivals", on: { click: (event) => {
     fill(rivals);
     event.target.remove();
-    body.querySelectorAll("th")[RIVALS].focus();
+    body.querySelectorAll("th")[RIVALS].focus(); // the first that may be new
   } } }, "Show all " + rivals.length + " other classes");
   const small = " A proved lead is smaller than the image’s own, because the statements say nothing about the rest of the image. Any lead above 0 decides the class." + (detail.account ? " The points above round each part, so they may leave a little less." : "");
   const open = "Solid: the lead over each class, in points, " + (rows.status[row] === "PROVED" ? "that follows from the statements. " : "that the certificate claims; it is not proved here. ") + (known ? "Dashed: the lead of this image, computed in float64." : "The lead of this image is unknown without its latents.") + small;
