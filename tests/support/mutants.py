@@ -310,7 +310,7 @@ def _of_heads(case: Case) -> Iterator[Mutant]:
     description = json.loads(header["__metadata__"]["verale.head"])
     for part in ("geometry", "similarity"):
         for field, text in description[part].items():
-            if field != "kind" and text is not None:
+            if field != "kind" and isinstance(text, str):
                 for factor in (0.5, 1.0 + 2.0**-52, 2.0, 0.0, -1.0):
                     value = factor * float.fromhex(text)
                     yield mutant(f"{field} changed", _described(case.head, part, field, value.hex()))

@@ -13,7 +13,7 @@ from support.small import small_head, small_latents, varied_head
 import verale
 from verale.bounds import LinearMargins, activation_range, lipschitz
 from verale.bounds.lipschitz import Lipschitz
-from verale.bounds.margin import belonging, kept
+from verale.bounds.margin import kept
 from verale.certificate import (
     ActivationStatement,
     Certificate,
@@ -24,6 +24,7 @@ from verale.certificate import (
 )
 from verale.checker import Auditor
 from verale.head import Head, InnerProduct, LogRatio, Negated
+from verale.head.evaluation import belonging
 from verale.search.linked import Linked, WholeMargins
 from verale.search.problem import Problem
 from verale.search.several import several
