@@ -12,9 +12,9 @@ from support.commands import in_process
 from support.seen import COUNT, explain_pictures, write_pictures
 from support.torch_networks import deep_network, frozen_network, random_pictures
 from torch import nn
-from verale.cli.shared import Exit
 
 from verale.bounds.network import LatentRanges, latent_ranges
+from verale.cli.shared import Exit
 from verale.runs.table import read_table
 from verale.search import through
 
