@@ -12,6 +12,7 @@ from support.joint import joint_head
 from support.reporting import folder_of, report_head
 from support.small import small_head
 
+from verale.certificate.words import below
 from verale.checker import Auditor
 from verale.checker.certificate import Certificate, read_certificate
 from verale.checker.head import read_head
@@ -233,6 +234,16 @@ def test_the_runner_up_is_told_where_the_closest_class_of_the_proof_is_another(t
         differs = second != told.rival
         differing += differs
         assert ("is only the class over which the proof leaves least." in tab.inner_text("#detail")) == differs
+        said, least = (
+            tab.inner_text("#detail .ahead"),
+            min(margin for margin in certificate.margins if margin is not None),
+        )
+        assert said.startswith(
+            f"Proved: at least {below(least)} points ahead of every other class, wherever this holds."
+        )
+        assert said.count("the network\N{RIGHT SINGLE QUOTATION MARK}s second choice") == 1
+        is_true = tab.evaluate(f"rows.label[{row}]") == second
+        assert ("second choice and the true class, as labelled" in said) == is_true
         commands = [text for text in tab.locator("#detail code").all_inner_texts() if "contrast" in text]
         assert all(text.endswith(f" --class {second}") for text in commands) and len(commands) >= differs
         assert certificate.predicted not in (second, told.rival)

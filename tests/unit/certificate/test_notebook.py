@@ -68,7 +68,7 @@ def test_it_says_what_is_claimed_and_that_nobody_audited_it():
         assert f"NOT AUDITED: class {certificate.predicted}" in text
         assert f"Claimed, and not audited here: The class is {certificate.predicted} whenever " in text
         assert f"<td>{below(certificate.margin, 4)}</td>" in text
-        assert "Not proved: anything about the network" in text
+        assert "Not proved: anything about the first layers" in text
         assert certificate.head in text and "patch 0, prototype " in text
         assert "PROVED" not in text
 

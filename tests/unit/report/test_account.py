@@ -96,6 +96,8 @@ def test_rounding_never_says_more_than_is_proved(name, paradigm):
         for line in (*made.stated, *made.implied):
             exact = (weight[made.predicted][line.prototype] - weight[made.rival][line.prototype]) * low[line.prototype]
             assert Fraction(line.points) <= exact < Fraction(line.points) + 1
+            product, scale = Fraction(line.similarity) * Fraction(line.weight), 10 ** len(line.points.partition(".")[2])
+            assert product * scale // 1 == Fraction(line.points) * scale, "the product checks, as it is shown"
         for one in made.closest:
             assert Fraction(one.lead) <= numbers.margins[one.rival], "what the checker proves of the margin"
 

@@ -22,8 +22,10 @@ from verale.checker.options import AuditOptions
 from verale.head import BankPooling
 from verale.report import page_detail, page_full
 from verale.report.collect import collect
+from verale.report.estimates import Estimates
 from verale.report.images import GONE
 from verale.report.page import Limits, page
+from verale.report.page_detail import _scores
 from verale.report.verdicts import audited
 from verale.runs import arguments
 
@@ -313,3 +315,11 @@ def test_what_is_told_is_proved_of_the_head_that_the_page_shows(folder):
     before = page(collection, "A report", provable=True)
     report_head("cosine").save(collection.head_file.path)
     assert page(collection, "A report", provable=True) == page(later, "A report", provable=True) == before
+
+
+def test_scores_have_digits_enough_to_be_told_apart() -> None:
+    estimates = Estimates(logits=[-578.5566, -579.0287, -580.9])
+    assert _scores(0, estimates) == [[0, "-578.56"], [1, "-579.03"], [2, "-580.9"]]
+    assert _scores(1, Estimates(logits=[1.0, 1.0])) == [[1, "1"], [0, "1"]]
+    assert _scores(0, Estimates(logits=[float("nan"), 2.0])) == [[0, "nan"], [1, "2"]]
+    assert _scores(0, Estimates()) == []

@@ -74,7 +74,7 @@ def test_patches_statements_and_margins_are_drawn(folder, certificate):
     for name in set(head.labels) - {head.labels[certificate.predicted]}:
         assert f"{name}: at least " in said
     assert said.count("\N{BULLET} patch ") == certificate.size
-    assert "Not proved: anything about the network" in said
+    assert "Not proved: anything about the first layers" in said
 
 
 def test_proved_is_said_of_a_verdict_only(folder, certificate):
