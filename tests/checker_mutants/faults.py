@@ -117,10 +117,12 @@ chain.py Similarity._taken: what is negated stays
     -high, -low, unit => low, high, unit
 chain.py Similarity._taken: a root's upper end is rounded down
     sqrt_ends(-(-far // unit))[1] => sqrt_ends(far // unit)[0]
+    unit/checker/test_similarities.py::test_a_root_that_is_above_an_integer_by_less_than_a_step_of_the_grid_is_rounded_up
 chain.py _quotient_before: the number under the bar is left out
     (a * b_unit << bits) - b * a_unit * power => a * b_unit << bits
 chain.py Similarity._inverted: no step turns what is said
     step.of.falls => False
+    unit/checker/test_similarities.py::test_what_is_said_turns_at_every_step_that_falls
 read/similarities.py _exponential: a cosine is a distance
     always geometry == 'euclidean'
 read/similarities.py Step.__post_init__: quotients may rise
@@ -638,6 +640,7 @@ reading/audit.py PlainAudit._evaluated: the instance is proved before it is trie
     self.proof.claims.add(claim)
     => self.proof.claims.add(claim)
     evaluation = self._satisfied(latents)
+    unit/checker/reading/test_instance.py::test_the_domain
 subject.py Subjects.of: statements come before the subject
     _require('head', certificate.head, self.head.sha256)
     => certificate.check_against(self.head)

@@ -21,7 +21,7 @@ from benchmarks.agreement.table import table
 from benchmarks.agreement.tally import Tally, tallied
 from verale.checker import Auditor, Status
 from verale.soundness import compare
-from verale.soundness.combinations import COMBINATIONS
+from verale.soundness.combinations import COMBINATIONS, draws
 from verale.soundness.compare import Group, Question
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.suite import SECTIONS
@@ -119,9 +119,16 @@ def test_they_agree_on_many_mutants(executable) -> None:
     require_agreement(tallied(mutated(200, seed=1)), missed=0.01)
 
 
+def is_tree_of_steps(number: int) -> bool:
+    ((name, _),) = draws([number], 1)
+    return "steps" in name and "soft_tree" in name
+
+
 @pytest.mark.long
 def test_they_agree_on_random_heads_of_every_combination(executable) -> None:
-    require_agreement(tallied(compare.emitted(range(len(COMBINATIONS)), 1)))
+    """But for soft trees of steps, which the program does not cover."""
+    numbers = [number for number in range(len(COMBINATIONS)) if not is_tree_of_steps(number)]
+    require_agreement(tallied(compare.emitted(numbers, 1)))
 
 
 # What must not be is told.

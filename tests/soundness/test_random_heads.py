@@ -46,7 +46,7 @@ def test_what_is_emitted_is_proved(group):
 @pytest.mark.parametrize("number", [pytest.param(n, marks=[pytest.mark.long] * (n > 1)) for n in range(16)])
 def test_what_is_emitted_within_other_tolerances_is_proved(number):
     """Within the greater one few heads have an explanation."""
-    (each,) = drawn([100 + number])
+    (each,) = drawn([101 + number])
     tried, lines = unproved([explained("", each.head, each.latents, LARGER[number % 2])], "both")
     assert lines == []
     assert tried > 0 or LARGER[number % 2] > LEAST_TOLERANCE

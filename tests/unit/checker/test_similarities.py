@@ -8,13 +8,15 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+import torch
 from support.similarities import CASES, NAMES, ROWS, Row, head_of
 
+from verale.checker.chain import Similarity
 from verale.checker.head import read_head
 from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.read import similarities
 from verale.checker.read.similarities import OBSERVABLES, SIMILARITIES
-from verale.head import Geometry
+from verale.head import Box, Cosine, Euclidean, Geometry, Head, StepChain
 
 CHECKER = Path(similarities.__file__).parents[1]
 
@@ -103,3 +105,24 @@ def test_the_inverse_is_defined_of_any_number(row: Row, geometry: Geometry, kern
     for side in (0, 1):
         ends = [each[side] for each in every if each[side] is not None]
         assert ends == sorted(ends, reverse=similarity.falls)  # type: ignore[type-var]
+
+
+def chain_of(geometry: Geometry, *kinds: str) -> Similarity:
+    """A similarity of steps without numbers."""
+    chain = StepChain([{"kind": kind} for kind in kinds])
+    head = Head(torch.ones(2, 1), geometry, chain, prototypes=torch.ones(1, 2), domain=Box(-1, 1))
+    return read_head(head.to_bytes()).similarity
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_root_that_is_above_an_integer_by_less_than_a_step_of_the_grid_is_rounded_up(kernel: str) -> None:
+    similarity = chain_of(Euclidean(), "root", "negate")
+    x, root = (1 << 600) + 1, 1 << 300
+    assert similarity.ends(load_arithmetic(kernel), 0, x, x, 256, 128) == (-root - 1, -root)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_what_is_said_turns_at_every_step_that_falls(kernel: str) -> None:
+    """min(0, m) is at least 0 where m is, and at most 0 of every m."""
+    similarity = chain_of(Cosine(), "negate", "rectify", "negate")
+    assert similarity.inverse(load_arithmetic(kernel), 0, 0, 128) == (0, None)

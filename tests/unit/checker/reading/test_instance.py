@@ -197,7 +197,7 @@ def test_the_domain() -> None:
     assert audit(data, [], inside).claims["instance"] == "proved"
     for image in (outside, [inside[0], [0.0, 0.5, 0.5]]):
         verdict = audit(data, [], image)
-        assert verdict.reason == "instance"
+        assert verdict.reason == "instance" and verdict.claims["instance"] != "proved"
         assert f"patch {len(image) - 1}: a coordinate of the latents lies outside" in verdict.message
     for lower, upper, holds in (
         (None, 0.75, True),
