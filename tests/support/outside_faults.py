@@ -608,7 +608,7 @@ report/account.py _Ledger.takes: the better end of an activation counts
     unit/report/test_account.py::test_who_gives_and_who_takes_is_told_in_words
 bounds/margin.py LinearMargins.taken_back: what is taken back is rounded down
     up(up(self.bias - least) + up(self.bias.abs() * 2.0**-52)) => self.bias - least - 2.0**-40
-    unit/search/test_paradigms_evidence.py::test_statements_are_true_and_prove_the_class[euclidean]
+    unit/bounds/test_margin.py::test_what_others_take_back_is_above_the_exact_most[euclidean]
 search/paradigms/evidence.py _Case.proved: a sum adds to the margin
     down(alone - allowed) => down(alone + allowed)
     unit/search/test_paradigms_evidence.py::test_every_kernel_proves_what_is_found[0.0-exact]
