@@ -108,10 +108,14 @@ class SimilarityBounds(ABC, Generic[S]):
 
     def dissimilarity(self, observables: Tensor) -> Tensor:
         """See the function of the same name."""
+        if self.similarity.unimodal:
+            return (observables - _or_zero(self.peak, observables)).abs()
         return observables if self.of_distance else -observables
 
     def oriented(self, observables: Enclosure) -> tuple[Tensor, Tensor]:
         """See the function of the same name."""
+        if self.similarity.unimodal:
+            return _from_peak(observables, _or_zero(self.peak, observables.lower))
         if self.of_distance:
             return observables.lower, observables.upper
         return -observables.upper, -observables.lower
@@ -129,11 +133,18 @@ class SimilarityBounds(ABC, Generic[S]):
             None if abs(value) == torch.inf else self.inverse(value, least, scale, ball)
             for value, least in zip(ends, (True, False), strict=True)
         )
-        return (high, low) if self.of_distance else (low, high)
+        if not self.similarity.unimodal:
+            return (high, low) if self.of_distance else (low, high)
+        peak = ball(0.0 if self.peak is None else float(self.peak[prototype]))
+        far, near = low, ball(0.0) if high is None else high
+        if at >= float(peak.mid()):
+            return peak + near, None if far is None else peak + far
+        return None if far is None else peak - far, peak - near
 
     @abstractmethod
     def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
-        """The observable with a similarity that is the least or the greatest allowed; None where it sets no bound."""
+        """The observable, or its distance from the peak, with a similarity that is the least or the greatest allowed;
+        None where it sets no bound."""
 
     def scaled(self, near: Tensor, far: Tensor) -> Enclosure:
         """Dissimilarities, at least 0, times the scale."""
@@ -215,23 +226,8 @@ class _Exponential(SimilarityBounds[Exponential]):
 class _Quadratic(SimilarityBounds[Quadratic]):
     """The dissimilarity is x = |m - peak|, and S = -x^2: operations rounded once."""
 
-    def dissimilarity(self, observables: Tensor) -> Tensor:
-        return (observables - _or_zero(self.peak, observables)).abs()
-
-    def oriented(self, observables: Enclosure) -> tuple[Tensor, Tensor]:
-        return _from_peak(observables, _or_zero(self.peak, observables.lower))
-
     def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
         return Enclosure.unchecked(-up(far.square()), -down(near.square()).clamp(min=0))
-
-    def observables_between(
-        self, prototype: int, ends: tuple[float, float], at: float, ball: Callable[[float], Any]
-    ) -> Interval:
-        peak = 0.0 if self.peak is None else float(self.peak[prototype])
-        far, near = (None if end == -torch.inf else self.inverse(end, False, None, ball) for end in ends)
-        if at >= peak:
-            return ball(peak) + near, None if far is None else ball(peak) + far
-        return None if far is None else ball(peak) - far, ball(peak) - near
 
     def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
         """The distance from the peak."""
@@ -270,40 +266,12 @@ class _Steps(SimilarityBounds[ChainSimilarity]):
     of the step before. Nothing of it needs a direction.
     """
 
-    def dissimilarity(self, observables: Tensor) -> Tensor:
-        if not self.similarity.unimodal:
-            return super().dissimilarity(observables)
-        return (observables - _or_zero(self.peak, observables)).abs()
-
-    def oriented(self, observables: Enclosure) -> tuple[Tensor, Tensor]:
-        if not self.similarity.unimodal:
-            return super().oriented(observables)
-        return _from_peak(observables, _or_zero(self.peak, observables.lower))
-
     def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
         steps, unimodal = self.similarity.steps_of(self.geometry), self.similarity.unimodal
         x = Enclosure.unchecked(near, far) if self.of_distance or unimodal else Enclosure.unchecked(-far, -near)
         for step in steps[unimodal:]:
             x = stepped(step, x, self.scale, self.peak)
         return x
-
-    def observables_between(
-        self, prototype: int, ends: tuple[float, float], at: float, ball: Callable[[float], Any]
-    ) -> Interval:
-        if not self.similarity.unimodal:
-            return super().observables_between(prototype, ends, at, ball)
-        scale = ball(1.0 if self.scale is None else float(self.scale[prototype]))
-        peak = ball(0.0 if self.peak is None else float(self.peak[prototype]))
-        far, near = (
-            None if abs(value) == torch.inf else self.inverse(value, least, scale, ball)
-            for value, least in zip(ends, (True, False), strict=True)
-        )
-        near = ball(0.0) if near is None else near
-        above, below = (
-            (peak + near, None if far is None else peak + far),
-            (None if far is None else peak - far, peak - near),
-        )
-        return above if at >= float(peak.mid()) else below
 
     def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
         x = ball(value)
