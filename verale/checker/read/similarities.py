@@ -246,10 +246,6 @@ def _between(value: Fraction) -> bool:
     return 0 < value < 1
 
 
-def _positive(value: Fraction) -> bool:
-    return value > 0
-
-
 @dataclass(frozen=True)
 class SimilarityKind:
     """A kind of similarity in head files: the name of a chain.
