@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from verale.checker.file_auditor import Outcome
     from verale.datasets.certificates import PackedCertificate
 
-__all__ = ["command"]
-
 _NOT_OF_ORIGINS = ("minimality", "entailment-only", "deployment")
 """Options that say what is to be proved of certificates."""
 

@@ -11,8 +11,6 @@ from verale.cli import options
 from verale.cli.shared import exits
 from verale.runs.listed import certificate_files
 
-__all__ = ["command"]
-
 
 @click.group(name="certificates")
 def command() -> None:

@@ -19,8 +19,6 @@ from verale.runs.inputs import Inputs
 if TYPE_CHECKING:
     from verale.runs.compare import ComparedImage, Counts, RunComparison
 
-__all__ = ["command"]
-
 _FIRST = 20
 """The changed images that are listed without --all."""
 _NEEDS: dict[str, tuple[str, ...]] = {".html": ("jinja2", "PIL"), ".csv": ()}

@@ -7,8 +7,6 @@ import click
 from verale.cli import options
 from verale.cli.shared import exits
 
-__all__ = ["command"]
-
 INSTALL = {
     "bash": "verale completion bash > ~/.local/share/bash-completion/completions/verale",
     "zsh": "verale completion zsh > ~/.zfunc/_verale, with fpath+=(~/.zfunc) before compinit in ~/.zshrc",

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from verale.runs.table import Explained
     from verale.runs.written import WrittenFiles
 
-__all__ = ["command"]
-
 _REPORT, _BY = "report.html", "report"
 """The page, and the command of which it is: `verale report` may replace it."""
 

@@ -15,8 +15,6 @@ from verale.cli.shared import Exit, exits, print_record
 if TYPE_CHECKING:
     from verale.runs.doctor import Diagnosis, Package
 
-__all__ = ["command"]
-
 
 @click.command(name="doctor", short_help="Say what is installed, usable and missing.")
 @options.in_json("one object")

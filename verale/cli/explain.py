@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from verale.runs.table import Explained
     from verale.search import Costs
 
-__all__ = ["command"]
-
 _EXPECTED = "give --head and --latents, or --checkpoint-dir and --images, or --head, --network and --images"
 
 _Given = tuple[str | None, str | None, str | None, str | None]
@@ -123,8 +121,7 @@ def command(
     An image that cannot be read ends the command before the first explanation, unless --skip-unreadable. A picture of
     a --network that cannot be used is refused by name, and left out of the run.
     """
-    from verale.runs.folder import LATENTS
-    from verale.runs.inputs import LINK
+    from verale.runs.folder import LATENTS, LINK
     from verale.runs.options import use_device
     from verale.runs.source import allowing
     from verale.runs.table import reasons

@@ -20,8 +20,6 @@ from verale.files import CERTIFICATE_SUFFIX
 from verale.runs.inputs import Inputs
 from verale.runs.listed import certificate_files, require_distinct
 
-__all__ = ["command"]
-
 _BY = "export vnnlib"
 
 _certificates = options.files()

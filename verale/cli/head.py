@@ -21,8 +21,6 @@ from verale.files import read
 if TYPE_CHECKING:
     from verale.checker.read.head_file import HeadPart
 
-__all__ = ["command"]
-
 
 @click.group(name="head")
 def command() -> None:

@@ -18,14 +18,6 @@ from verale.runs.inputs import Inputs, find_inputs
 if TYPE_CHECKING:
     from verale.runs.arguments import HeadFile
 
-__all__ = [
-    "inputs_finder",
-    "inputs_reader",
-    "is_origins_file",
-    "print_found",
-    "readable_images",
-]
-
 Images = TypeVar("Images")
 
 _ORIGINS = b"urn:verale:origins:"

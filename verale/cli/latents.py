@@ -13,8 +13,6 @@ from verale.cli.shared import exits
 from verale.cli.terminal import progress
 from verale.errors import UsageError
 
-__all__ = ["command"]
-
 _NETWORKS = ("prototypedl",)
 """The architectures whose whole models say how their encoder computes."""
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from verale.checker.receptive import ReceptiveFields
     from verale.network import FrozenNetwork
 
-__all__ = ["command"]
-
 
 @click.group(name="network")
 def command() -> None:

@@ -18,11 +18,6 @@ from verale.runs.audit import audit_options
 from verale.runs.inputs import Inputs
 from verale.runs.options import RunOptions
 
-__all__ = [
-    "Option", "allow", "audit", "choice", "fields_of", "files", "head", "in_json", "inputs", "latents", "named",
-    "names", "origins", "out", "path", "overwrite", "prototype_pictures", "run", "search", "seconds", "verbose",
-]  # fmt: skip
-
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 """What gives a command an option."""
 

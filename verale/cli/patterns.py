@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from verale.runs.cover import Covered
     from verale.runs.rules import RuleList, RuleSet
 
-__all__ = ["attribute", "cover", "rules"]
-
-
 _OF_ATTRIBUTE = tuple(name for name, each in PARADIGMS.items() if each.several)
 _SPATIAL = tuple(name for name in _OF_ATTRIBUTE if PARADIGMS[name].spatial)
 

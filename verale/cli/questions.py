@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from verale.runs.gap import Gap
     from verale.runs.necessity import Necessity
 
-__all__ = ["contrast", "gap", "necessity", "refute"]
-
 
 @dataclass(frozen=True)
 class _Question:

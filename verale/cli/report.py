@@ -26,8 +26,6 @@ from verale.runs.options import RunOptions
 if TYPE_CHECKING:
     from verale.report.collect import Collection
 
-__all__ = ["command"]
-
 _log = logging.getLogger(__name__)
 
 PICTURES, TABLES = ("pdf", "svg", "png"), ("parquet", "csv")

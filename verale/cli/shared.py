@@ -9,17 +9,6 @@ from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import Any, TypeVar
 
-__all__ = [
-    "EXTRA_OF",
-    "FORMER",
-    "FORMER_VALUES",
-    "Exit",
-    "exits",
-    "log_to_stderr",
-    "now",
-    "print_record",
-]
-
 EXTRA_OF = {
     **dict.fromkeys(("torch", "numpy", "safetensors", "scipy", "threadpoolctl", "PIL", "yaml"), "explain"),
     **dict.fromkeys(("cabrnet", "torchvision", "loguru"), "cabrnet"),

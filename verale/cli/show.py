@@ -15,8 +15,6 @@ from verale.cli.terminal import print_verdict, print_wrapped
 from verale.files import folder_of
 from verale.runs.inputs import Inputs, find_inputs
 
-__all__ = ["command"]
-
 
 @click.command(name="show", short_help="Show one certificate in words, and its verdict.")
 @click.argument("certificate", metavar="FILE|FOLDER", type=click.Path())

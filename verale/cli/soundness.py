@@ -13,8 +13,6 @@ from verale.cli.shared import EXTRA_OF, Exit, exits, print_record
 from verale.soundness.suite import SECTIONS, Result
 from verale.version import __version__, installing
 
-__all__ = ["command"]
-
 
 @click.command(name="soundness", short_help="Run the soundness suite.")
 @click.option("--long", is_flag=True, help="Run everything, with many more draws: hours instead of minutes.")

@@ -19,8 +19,6 @@ from verale.cli.terminal import print_wrapped
 if TYPE_CHECKING:
     from verale.runs.summary import ClassSummary, PrototypeSummary, RunSummary, Spread
 
-__all__ = ["command"]
-
 
 @click.command(name="summary", short_help="Print means of sizes and times.")
 @click.argument("sources", nargs=-1, required=True, metavar="FOLDER|CSV...", type=click.Path())

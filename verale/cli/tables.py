@@ -14,17 +14,6 @@ from rich.table import Table
 from verale.checker.file_auditor import print_line
 from verale.checker.verdict import one_field
 
-__all__ = [
-    "PLAIN",
-    "TextTable",
-    "in_latex",
-    "in_markdown",
-    "latex_lines",
-    "markdown_lines",
-    "print_rows",
-    "print_table",
-]
-
 PLAIN: dict[str, Any] = {"box": SIMPLE_HEAD, "padding": (0, 1, 0, 0), "show_edge": False, "pad_edge": False}
 """A table without frame."""
 _WIDEST = 2**16

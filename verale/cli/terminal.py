@@ -25,14 +25,6 @@ from verale.files import CERTIFICATE_SUFFIX
 if TYPE_CHECKING:
     from verale.checker.file_auditor import Outcome
 
-__all__ = [
-    "AuditTable",
-    "print_verdict",
-    "print_wrapped",
-    "progress",
-    "wrapped",
-]
-
 _NARROWEST = 40
 """Columns below which no line is broken further."""
 _STATUS = 11

@@ -23,19 +23,6 @@ from verale.files import SentFile, certificate_index, certificate_name, followed
 if TYPE_CHECKING:
     from pyarrow import NativeFile, Schema, Table
 
-__all__ = [
-    "GROUP",
-    "PackedCertificate",
-    "ParquetRows",
-    "RowNames",
-    "certificate_rows",
-    "certificates_schema",
-    "packed_certificates",
-    "row_of",
-    "to_table",
-    "write_rows",
-]
-
 GROUP = 32
 """Rows of a row group: read at once, and audited by one worker at a time."""
 

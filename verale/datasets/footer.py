@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pyarrow import NativeFile
     from pyarrow.parquet import FileMetaData, ParquetFile
 
-__all__ = ["chunks_of", "open_parquet"]
-
 _RUN = (b"ray.data.", b"arrow.py_extension_type")
 """How the names of types begin that unpickle, in some version of Ray or pyarrow."""
 

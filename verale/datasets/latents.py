@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from pyarrow import ChunkedArray
     from torch import Tensor
 
-__all__ = ["load_parquet"]
-
 _LATENTS, _LABEL = "latents", "label"
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pyarrow import DataType, Table
     from pyarrow.parquet import FileMetaData
 
-__all__ = ["decoded", "is_bytes", "require_proportionate"]
-
 _ROWS = 2**20
 """Rows that any file may have; a larger file may have one more for each byte."""
 _BYTES = 2**27

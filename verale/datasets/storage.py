@@ -18,17 +18,6 @@ if TYPE_CHECKING:
     from pyarrow import NativeFile
     from pyarrow.fs import FileInfo, FileSystem
 
-__all__ = [
-    "exists",
-    "files_under",
-    "join",
-    "local_path",
-    "open_file",
-    "open_output",
-    "reason",
-    "resolve",
-]
-
 
 def resolve(path: str) -> tuple[FileSystem, str]:
     """The file system of a path or URI, and the path in it; of a `SentFile` one. Raises InputError: no file system

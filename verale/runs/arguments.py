@@ -27,19 +27,6 @@ if TYPE_CHECKING:
     from verale.checker.options import AuditOptions
     from verale.head import Head
 
-__all__ = [
-    "HeadFile",
-    "LabelledImages",
-    "auditor_for",
-    "certificate_bytes",
-    "class_named",
-    "is_path",
-    "latents_bytes",
-    "loaded_images",
-    "named",
-    "require_search",
-]
-
 
 @dataclass(frozen=True)
 class HeadFile:

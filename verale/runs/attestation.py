@@ -16,8 +16,6 @@ from verale.files import read, remove_file, write_atomically
 from verale.runs.audit import AuditSetup
 from verale.runs.folder import require_output
 
-__all__ = ["Attestation", "statement_of"]
-
 _TYPE = "https://in-toto.io/Statement/v1"
 _PREDICATE = "https://in-toto.io/attestation/svr/v0.1"
 _VERIFIER = "urn:verale:checker:v1"

@@ -32,14 +32,6 @@ if TYPE_CHECKING:
 
     from verale.runs.options import RunOptions
 
-__all__ = [
-    "IN_A_ROW",
-    "Attribution",
-    "Listed",
-    "Share",
-    "attribute",
-]
-
 _log = logging.getLogger(__name__)
 
 IN_A_ROW = 100

@@ -32,22 +32,6 @@ if TYPE_CHECKING:
     from verale.runs.audit_log import AuditLog
     from verale.runs.workers.local import Cluster, Done, Processes
 
-__all__ = [
-    "DIED",
-    "PROVING",
-    "AuditSetup",
-    "audit",
-    "audit_files",
-    "audit_groups",
-    "audit_options",
-    "audited_by",
-    "auditor_of",
-    "in_processes",
-    "judged_origins",
-    "origins_auditor",
-    "outcome_of",
-]
-
 _log = logging.getLogger(__name__)
 
 DIED = "the process that audited it died, perhaps because memory ran out"

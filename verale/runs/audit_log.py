@@ -30,8 +30,6 @@ from verale.paradigms import PARADIGMS
 from verale.runs.folder import require_output
 from verale.runs.listed import Stored, name_of
 
-__all__ = ["AuditLog", "read_record", "read_records"]
-
 _PIECE = 2**20
 """Bytes of a file that are copied at once."""
 

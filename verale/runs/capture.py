@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from verale.adapters.cabrnet import Network
     from verale.head import Head
 
-__all__ = ["CapturedImages", "capture_images", "captured_before", "classes_of_trained", "earlier_source"]
-
 _log = logging.getLogger(__name__)
 
 _AGAIN = "move it away, then the same command writes it again"

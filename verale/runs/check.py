@@ -28,17 +28,6 @@ if TYPE_CHECKING:
     from verale.network import FrozenNetwork
     from verale.rounding import Enclosure
 
-__all__ = [
-    "Forward",
-    "ModelComparison",
-    "Restored",
-    "check",
-    "compare",
-    "forward",
-    "network_difference",
-    "restored",
-]
-
 BATCH = 64
 """Images that the network receives at once."""
 

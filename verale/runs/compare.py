@@ -35,25 +35,6 @@ from verale.runs.folder import LATENTS
 from verale.runs.inputs import find_inputs, run_of
 from verale.runs.table import csv_line
 
-__all__ = [
-    "BY_FILES",
-    "BY_LATENTS",
-    "BY_ORDER",
-    "ComparedImage",
-    "Counts",
-    "RunComparison",
-    "Side",
-    "about_sides",
-    "changed_first",
-    "class_of",
-    "compare",
-    "csv_lines",
-    "held",
-    "matched",
-    "sentences",
-    "two",
-]
-
 BY_FILES = "the SHA-256 of their files, as source.json notes them"
 BY_LATENTS = "the digests of their latents"
 BY_ORDER = "their order, which nothing verifies"

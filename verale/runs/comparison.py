@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from verale.adapters.endings import Ending
 
-__all__ = ["CLOSER", "ModelComparison"]
-
 CLOSER = 16
 """A neighbour is mentioned if its logits are so many times closer to the network's."""
 

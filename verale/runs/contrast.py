@@ -39,8 +39,6 @@ from verale.runs.released import Deadline, Released, Witness, opened
 from verale.runs.source import load_source
 from verale.runs.written import WrittenFiles
 
-__all__ = ["Contrast", "Found", "contrast", "value_at"]
-
 _log = logging.getLogger(__name__)
 
 SECONDS = 60.0

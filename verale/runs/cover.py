@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from verale.runs.audit_log import AuditLog
     from verale.runs.options import RunOptions
 
-__all__ = ["COLUMNS", "Covered", "CoveringAudits", "ProvedImages", "rows_of"]
-
 _log = logging.getLogger(__name__)
 
 

@@ -22,8 +22,6 @@ from verale.runs.images import IMAGE_SUFFIXES
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["DecodedPicture", "Decoder"]
-
 _PNG = ".png"
 _GREY = ("1", "L")
 """Pillow's modes of pictures in black and white, and in grey."""

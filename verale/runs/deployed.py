@@ -21,8 +21,6 @@ from verale.runs.audit import audit_options
 from verale.search import SearchOptions, Unexplained
 from verale.search.explain import explain_batches
 
-__all__ = ["Reserves", "explain_deployed"]
-
 _TRIALS = 4
 _MORE = Fraction(9, 8)
 """What is lost depends on the statements, so the reserve is greater than what the last ones lost."""

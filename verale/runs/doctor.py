@@ -16,8 +16,6 @@ from verale.errors import VeraleError, first_line
 from verale.files import read
 from verale.version import __version__, installing
 
-__all__ = ["SAMPLE", "Device", "Diagnosis", "Extra", "KernelCheck", "Package", "diagnose"]
-
 SAMPLE = Path(__file__).parent / "sample"
 """A certificate of a packaged digit, with its head and latents."""
 

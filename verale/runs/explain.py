@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from verale.runs.seen import SeenPictures
     from verale.search import Batches, SearchOptions
 
-__all__ = ["open_run"]
-
 _log = logging.getLogger(__name__)
 
 _TYPE = "urn:verale:run:v1"

@@ -15,7 +15,8 @@ from verale.errors import HeadError, UsageError
 from verale.files import in_one_line
 from verale.options import keywords
 from verale.runs.capture import captured_before, earlier_source
-from verale.runs.check import BATCH, Forward, ModelComparison, compare, forward
+from verale.runs.check import BATCH, Forward, compare, forward
+from verale.runs.comparison import ModelComparison
 from verale.runs.explain import open_run
 from verale.runs.folder import SOURCE
 from verale.runs.model_images import ImageFiles, ImageTensors, ModelImages, known_labels, model_images
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
     from verale.certificate import Certificate
     from verale.head import Head
-
-__all__ = ["ExplainedModel", "explain_model"]
 
 _log = logging.getLogger(__name__)
 

@@ -22,8 +22,6 @@ from verale.runs.listed import rows_of
 from verale.runs.source import Source, load_source
 from verale.runs.table import Explained, table_of
 
-__all__ = ["OBSERVABLES", "CertificateFile", "ExplainedRun", "HeadOfRun"]
-
 OBSERVABLES = {
     "euclidean": "squared distance",
     "cosine": "cosine",

@@ -20,28 +20,6 @@ from verale.files import CERTIFICATE_SUFFIX, certificates_folder, certificates_i
 from verale.runs.table import TABLE, csv_table
 from verale.runs.written import FILES, HeldFolder, RequiredFile, WrittenFiles, noted_in, run_around
 
-__all__ = [
-    "HEAD",
-    "LATENTS",
-    "LINK",
-    "NETWORK",
-    "PATIENCE",
-    "PICTURES",
-    "RUN_FILE",
-    "SOURCE",
-    "ResultFolder",
-    "certificate_names",
-    "folder_in",
-    "is_of_run",
-    "locked",
-    "pictures_in",
-    "require_output",
-    "require_room",
-    "write_beside",
-    "write_output",
-    "write_results",
-]
-
 RUN_FILE = "run.json"
 """Which run the folder holds."""
 

@@ -20,8 +20,6 @@ from verale.runs.audit import PROVING, audit_options
 from verale.runs.folder import require_output
 from verale.runs.released import opened
 
-__all__ = ["Gap", "gap"]
-
 SECONDS = 30.0
 
 

@@ -16,18 +16,6 @@ from verale.errors import InputError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = [
-    "IMAGE_SUFFIXES",
-    "FolderClasses",
-    "classes_named",
-    "classes_of_folders",
-    "flat_or_nested",
-    "image_files",
-    "readable",
-    "tell_left_out",
-    "tell_turned",
-]
-
 _log = logging.getLogger(__name__)
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")

@@ -20,8 +20,6 @@ from verale.runs.folder import require_output, write_beside
 from verale.runs.images import classes_of_folders, image_files, readable, tell_left_out
 from verale.runs.written import WrittenFiles
 
-__all__ = ["write_of_model", "write_of_run"]
-
 _BY = "latents"
 
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]

@@ -28,20 +28,6 @@ if TYPE_CHECKING:
 
     from verale.head import Head
 
-__all__ = [
-    "LARGEST_COPY",
-    "LINK",
-    "Inputs",
-    "find_inputs",
-    "find_seen",
-    "images_of_run",
-    "keep_inputs",
-    "link_of",
-    "needed_inputs",
-    "run_of",
-    "sha256_of",
-]
-
 _log = logging.getLogger(__name__)
 
 LARGEST_COPY = 2**30

@@ -14,8 +14,6 @@ from verale.adapters.fields import Origin
 from verale.errors import HeadError, InputError, naming
 from verale.runs.source import Source
 
-__all__ = ["NearPatch", "decoder_of", "near_patches", "origins_record"]
-
 _MOST = 8
 """The most patches that are described."""
 

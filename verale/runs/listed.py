@@ -31,21 +31,6 @@ from verale.runs.folder import RUN_FILE, SOURCE
 from verale.runs.inputs import images_of_run
 from verale.runs.table import TABLE, Explained, read_table
 
-__all__ = [
-    "UNLISTED",
-    "Listing",
-    "Stored",
-    "StoredBytes",
-    "certificate_files",
-    "certificate_of",
-    "differences",
-    "has_record",
-    "name_of",
-    "one_certificate",
-    "require_distinct",
-    "rows_of",
-]
-
 _log = logging.getLogger(__name__)
 
 UNLISTED = f"has no {TABLE} that lists its certificates: whether there were others is not known"

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-__all__ = ["ImageFiles", "ImageTensors", "ModelImages", "known_labels", "model_images"]
-
 _COLOURS = (1, 3)
 """The channels of a picture."""
 

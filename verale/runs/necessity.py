@@ -22,8 +22,6 @@ from verale.runs.written import WrittenFiles
 if TYPE_CHECKING:
     from verale.head import Head
 
-__all__ = ["Necessity", "Needed", "necessity"]
-
 _log = logging.getLogger(__name__)
 
 SECONDS = 5.0

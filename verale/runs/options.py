@@ -11,8 +11,6 @@ from verale.errors import UsageError, option
 if TYPE_CHECKING:
     from verale.runs.workers.local import Start
 
-__all__ = ["RunOptions", "use_device"]
-
 _ENGINES = ("local", "ray")
 
 

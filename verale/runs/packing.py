@@ -22,8 +22,6 @@ from verale.runs.written import RequiredFile, WrittenFiles, overwritten
 if TYPE_CHECKING:
     from verale.datasets.certificates import PackedCertificate
 
-__all__ = ["pack", "unpack"]
-
 _FORM = f"expected the plain name of a file, short and printable, that ends in {CERTIFICATE_SUFFIX}"
 
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from verale.search import Batches, ImageResult, NotKept, SearchOptions
     from verale.search.through import ThroughNetwork
 
-__all__ = ["Explainer", "Part", "explain_in_processes"]
-
 Part = tuple[list[Explained], list[tuple[str, bytes]]]
 """The rows of some images and their certificates, as `rows_and_certificates` gives them."""
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from verale.certificate import Certificate
     from verale.head import Head
 
-__all__ = ["named_image", "refute"]
-
 _log = logging.getLogger(__name__)
 
 SECONDS = 60.0

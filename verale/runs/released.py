@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from verale.certificate import Certificate
     from verale.head import Head
 
-__all__ = ["GRACE", "Deadline", "Released", "UnprovedInputError", "Witness", "opened"]
-
 GRACE = 1.0
 """Seconds that a climb may take beyond the search that it belongs to."""
 

@@ -25,14 +25,6 @@ if TYPE_CHECKING:
     from verale.runs.audit_log import AuditLog
     from verale.runs.options import RunOptions
 
-__all__ = [
-    "Rule",
-    "RuleList",
-    "RuleSet",
-    "Seen",
-    "fit_rules",
-]
-
 _log = logging.getLogger(__name__)
 
 _TYPE = "urn:verale:rules:v1"

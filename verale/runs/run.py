@@ -28,8 +28,6 @@ from verale.runs.inputs import sha256_of
 from verale.runs.table import COLUMNS, TABLE, Explained, csv_line, csv_lines, read_table
 from verale.runs.written import RequiredFile, WrittenFiles, moved
 
-__all__ = ["ExplainRun", "Finished", "Range", "RunFolder", "cut", "gaps", "in_order", "reach_of"]
-
 Range = tuple[int, int]
 """Rows, or images: from the first up to, but not including, the second."""
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from verale.bounds.network import Arithmetic
     from verale.head import Head
 
-__all__ = ["SeenPictures", "named_png"]
-
 
 @dataclass(frozen=True, eq=False)
 class SeenPictures:

@@ -22,8 +22,6 @@ from verale.runs.images import image_files
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["Source", "SourceFile", "SourceImage", "allowing", "load_source"]
-
 _LARGEST = 2**53
 """Indices and labels are below this: every reader of JSON has them exactly."""
 _HERE = Path()

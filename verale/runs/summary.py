@@ -20,16 +20,6 @@ from verale.runs.inputs import run_of
 from verale.runs.listed import rows_of
 from verale.runs.table import TABLE, Explained, reasons, table_of
 
-__all__ = [
-    "ClassSummary",
-    "PrototypeSummary",
-    "RunSummary",
-    "Spread",
-    "by_class",
-    "by_prototype",
-    "summarize",
-]
-
 _log = logging.getLogger(__name__)
 
 _OF_THE_PAPERS = "_explanations.csv"

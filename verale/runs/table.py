@@ -23,19 +23,6 @@ from verale.files import LARGEST_LATENTS, SentFile, certificates_folder, read
 if TYPE_CHECKING:
     import pandas
 
-__all__ = [
-    "COLUMNS",
-    "TABLE",
-    "Explained",
-    "csv_line",
-    "csv_lines",
-    "csv_table",
-    "frame",
-    "read_table",
-    "reasons",
-    "table_of",
-]
-
 TABLE = "explanations.csv"
 
 

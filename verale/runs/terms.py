@@ -18,8 +18,6 @@ from verale.checker.head import Head
 from verale.checker.proved.text import certificate_text, head_text
 from verale.checker.read.latents import Image
 
-__all__ = ["MOST_PLAIN", "certificate_term", "head_term", "hints_terms", "image_term", "settings_term"]
-
 MOST_PLAIN = 2**14
 """The most numbers of a matrix that are written as integers of Rocq, which takes 40 microseconds a digit to read them.
 Those of a larger one are its machine integers, where they fit, and `Sint63.to_Z` makes integers of them."""

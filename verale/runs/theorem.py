@@ -27,8 +27,6 @@ from verale.runs.arguments import HeadFile, certificate_bytes
 from verale.runs.terms import certificate_term, head_term, hints_terms, image_term, settings_term
 from verale.version import __version__
 
-__all__ = ["Instance", "NamedTheorem", "Prover", "Theorem", "Theorems", "names_of", "theorem_file"]
-
 _OUTSIDE = re.compile(r"[^A-Za-z0-9._+-]")
 _IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
 

@@ -49,8 +49,6 @@ from verale.head import (
 )
 from verale.head.similarity import SIMILARITIES
 
-__all__ = ["VerifierQuestion", "question_of"]
-
 
 @dataclass(frozen=True)
 class VerifierQuestion:

@@ -30,19 +30,6 @@ from verale.files import (
     write_atomically,
 )
 
-__all__ = [
-    "FILES",
-    "HeldFolder",
-    "RequiredFile",
-    "WrittenFiles",
-    "foreign",
-    "identity_of",
-    "moved",
-    "noted_in",
-    "overwritten",
-    "run_around",
-]
-
 FILES = "files.json"
 """The names and digests of what verale wrote into a folder, one JSON object a line."""
 

@@ -18,8 +18,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-__all__ = ["GuardedWorker", "nowhere", "pickled_with_guard", "sources_digest"]
-
 
 @cache
 def nowhere() -> str:

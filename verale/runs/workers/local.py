@@ -30,21 +30,6 @@ from typing import Any, BinaryIO, Generic, NoReturn, Protocol, TypeVar
 
 from verale.errors import VeraleError
 
-__all__ = [
-    "Cluster",
-    "Done",
-    "Forked",
-    "Job",
-    "Process",
-    "Processes",
-    "Start",
-    "can_fork",
-    "cores",
-    "log_to",
-    "popped",
-    "serve",
-]
-
 _log = logging.getLogger(__name__)
 
 _ONE_THREAD = dict.fromkeys(

@@ -22,8 +22,6 @@ from verale.errors import UsageError, VeraleError, first_line, option
 from verale.runs.workers.guard import nowhere, pickled_with_guard
 from verale.runs.workers.local import Job, cores, log_to
 
-__all__ = ["Workers", "start_ray"]
-
 _PACKAGE = Path(__file__).parents[2]
 """The directory of this verale."""
 
