@@ -11,11 +11,11 @@ compute in floats, most with a tolerance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -29,25 +29,9 @@ from verale.certificate import (
     Statement,
     SumStatement,
 )
-from verale.checker.read.similarities import Step
+from verale.checker.read.similarities import SIMILARITIES, Step
 from verale.errors import UsageError
-from verale.head import (
-    ChainSimilarity,
-    Euclidean,
-    ExpDistance,
-    Exponential,
-    Head,
-    Identity,
-    InnerProduct,
-    Linear,
-    LogRatio,
-    MaxPooling,
-    Negated,
-    Quadratic,
-    Rectified,
-    Similarity,
-)
-from verale.head.similarity import SIMILARITIES
+from verale.head import ChainSimilarity, Euclidean, Head, InnerProduct, Linear, MaxPooling
 
 
 @dataclass(frozen=True)
@@ -133,8 +117,6 @@ class _Network:
 
         if not isinstance(head.geometry, Euclidean | InnerProduct):
             raise UsageError(f"{head.geometry.kind} heads are not exported, expected euclidean or inner_product")
-        if type(head.similarity) not in _SIMILARITIES:
-            raise UsageError(f"the similarity {head.similarity.kind} is not exported")
         if type(head.pooling) is not MaxPooling or not isinstance(head.readout, Linear):
             what = f"{head.pooling.kind} and the readout {head.readout.kind}"
             raise UsageError(f"the pooling {what} are not exported, expected max and linear")
@@ -144,7 +126,7 @@ class _Network:
         self._constants: list[Any] = []
         self._found: list[tuple[str, int, int]] = []
         self._observed = self._observables()
-        self._pooled = self._maxima(_SIMILARITIES[type(head.similarity)](self, self._observed))
+        self._pooled = self._maxima(reduce(self._after, _steps_of(head), self._observed))
 
     @property
     def box(self) -> tuple[float, float]:
@@ -199,32 +181,9 @@ class _Network:
         """Numbers as binary32."""
         return self._tensor(torch.as_tensor(values, dtype=torch.float64).to(torch.float32))
 
-    @property
-    def scale(self) -> str:
-        """(1, P) the head's scale, ones where it has none."""
-        scale = self._head.scale
-        return self.constant(torch.ones(1, self._head.size) if scale is None else scale[None])
-
-    @property
-    def peak(self) -> str:
-        """(1, P) the head's peak, zeros where it has none."""
-        peak = self._head.peak
-        return self.constant(torch.zeros(1, self._head.size) if peak is None else peak[None])
-
-    @property
-    def similarity(self) -> Similarity:
-        """The head's."""
-        return self._head.similarity
-
-    @property
-    def geometry(self) -> str:
-        """The kind of the head's."""
-        return self._head.geometry.kind
-
-    @property
-    def epsilon(self) -> float:
-        """The similarity's."""
-        return float(getattr(self._head.similarity, "epsilon", 0.0))
+    def _of_prototypes(self, values: Tensor | None, otherwise: float) -> str:
+        """(1, P) the head's scale or peak; one number for all where it has none."""
+        return self.constant(torch.full((1, self._head.size), otherwise) if values is None else values[None])
 
     def _output(self, name: str, width: int) -> None:
         self._found.append((name, self.outputs, width))
@@ -254,6 +213,32 @@ class _Network:
         less = self.node("Sub", squares, self.node("Mul", products, self.constant(2.0)))
         return self.node("Add", less, self.constant(points.square().sum(1)[None]))
 
+    def _after(self, x: str, step: Step) -> str:
+        """What a step makes of numbers (L, P) where observables lie. Raises UsageError: it is not exported."""
+
+        def moved(name: str = "number") -> str:
+            return self.node("Add", x, self.constant(float(step.numbers[name])))
+
+        match step.kind:
+            case "scale":
+                return self.node("Mul", x, self._of_prototypes(self._head.scale, 1.0))
+            case "add":
+                return moved()
+            case "multiply":
+                return self.node("Mul", x, self.constant(float(step.numbers["number"])))
+            case "log_ratio":
+                return self.node("Log", self.node("Div", moved("over"), moved("under")))
+            case "square":
+                return self.node("Mul", x, x)
+            case "reciprocal":
+                return self.node("Div", self.constant(1.0), moved())
+            case "from_peak":
+                return self.node("Abs", self.node("Sub", x, self._of_prototypes(self._head.peak, 0.0)))
+            case "negate" | "exp" | "root" | "rectify" as kind:
+                return self.node({"negate": "Neg", "exp": "Exp", "root": "Sqrt", "rectify": "Relu"}[kind], x)
+            case kind:
+                raise UsageError(f"the step {kind} of a similarity is not exported")
+
     def _maxima(self, similar: str) -> str:
         """(1, P) the greatest of the rows, two and two: max(a, b) = a + relu(b - a)."""
         count = self._patches
@@ -265,68 +250,10 @@ class _Network:
         return similar
 
 
-def _log_ratio(network: _Network, m: str) -> str:
-    x = network.node("Mul", m, network.scale)
-    above, below = (network.node("Add", x, network.constant(end)) for end in (1.0, network.epsilon))
-    return network.node("Log", network.node("Div", above, below))
-
-
-def _exp_distance(network: _Network, m: str) -> str:
-    root = network.node("Sqrt", network.node("Add", m, network.constant(network.epsilon)))
-    return network.node("Exp", network.node("Neg", root))
-
-
-def _chain(network: _Network, x: str) -> str:
-    """One step after another, as they are where observables lie."""
-    for step in cast(ChainSimilarity, network.similarity).steps_of(network.geometry):
-        x = _step(network, step, x)
-    return x
-
-
-def _step(network: _Network, step: Step, x: str) -> str:
-    def moved(name: str = "number") -> str:
-        return network.node("Add", x, network.constant(float(step.numbers[name])))
-
-    match step.kind:
-        case "scale":
-            return network.node("Mul", x, network.scale)
-        case "add":
-            return moved()
-        case "multiply":
-            return network.node("Mul", x, network.constant(float(step.numbers["number"])))
-        case "negate":
-            return network.node("Neg", x)
-        case "log_ratio":
-            return network.node("Log", network.node("Div", moved("over"), moved("under")))
-        case "exp":
-            return network.node("Exp", x)
-        case "root":
-            return network.node("Sqrt", x)
-        case "square":
-            return network.node("Mul", x, x)
-        case "rectify":
-            return network.node("Relu", x)
-        case "reciprocal":
-            return network.node("Div", network.constant(1.0), moved())
-        case "from_peak":
-            return network.node("Abs", network.node("Sub", x, network.peak))
-        case _:
-            raise UsageError(f"the step {step.kind} of a similarity is not exported")
-
-
-def _quadratic(network: _Network, m: str) -> str:
-    away = network.node("Sub", m, network.peak)
-    return network.node("Neg", network.node("Mul", away, away))
-
-
-_SIMILARITIES: dict[type, Callable[[_Network, str], str]] = {
-    Identity: lambda network, m: m,
-    Rectified: lambda network, m: network.node("Relu", m),
-    Negated: lambda network, m: network.node("Neg", network.node("Mul", m, network.scale)),
-    Exponential: lambda network, m: network.node("Exp", network.node("Neg", network.node("Mul", m, network.scale))),
-    LogRatio: _log_ratio,
-    ExpDistance: _exp_distance,
-    Quadratic: _quadratic,
-    **{kind.part: _chain for kind in SIMILARITIES.values() if issubclass(kind.part, ChainSimilarity)},
-}
-"""Each similarity of observables (L, P)."""
+def _steps_of(head: Head) -> tuple[Step, ...]:
+    """The chain of steps that the head's similarity is."""
+    similarity, geometry = head.similarity, head.geometry.kind
+    if isinstance(similarity, ChainSimilarity):
+        return similarity.steps_of(geometry)
+    kind = SIMILARITIES[similarity.kind]
+    return kind.chain(geometry, {name: Fraction(getattr(similarity, name)) for name in kind.fields}).steps
