@@ -860,14 +860,14 @@ cli/audit.py command: what is not proved may be attested
     without code == 0
     unit/runs/test_attestation.py::test_nothing_is_attested_where_one_is_not_proved
 cli/audit.py command.announce: the digest is that of what the file holds by now
-    print_found(Inputs(used.head, used.latents), given, record['head'])
-    => print_found(
+    options.print_found(Inputs(used.head, used.latents), given, record['head'])
+    => options.print_found(
         Inputs(used.head, used.latents),
         given,
         __import__('verale.runs.inputs').runs.inputs.sha256_of(used.head),
     )
     unit/cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used[audit]
-cli/inputs.py print_found: the digest is that of what the file holds by now
+cli/options.py print_found: the digest is that of what the file holds by now
     sha256 => HeadFile.of(str(used.head)).sha256
     unit/cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used[cover]
 cli/__init__.py _run: what is not proved is a file that cannot be used

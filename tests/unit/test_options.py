@@ -17,7 +17,8 @@ from verale.checker import Auditor
 from verale.checker.errors import KernelError, OptionError
 from verale.checker.options import AuditOptions
 from verale.cli import audit, demo, explain
-from verale.cli.shared import FORMER_VALUES, Exit
+from verale.cli.options import FORMER_VALUES
+from verale.cli.terminal import Exit
 from verale.errors import UsageError
 from verale.options import keywords, options_of, require_known
 from verale.runs.options import RunOptions

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import click
 
-from verale.cli.shared import EXTRA_OF, Exit, log_to_stderr, now
+from verale.cli.terminal import EXTRA_OF, Exit, log_to_stderr
 from verale.errors import VeraleError, nearest, on_the_command_line
 from verale.version import __version__, installing
 
@@ -38,6 +38,27 @@ _TOGETHER = {
 }
 _COMMANDS = tuple(sorted(name for group in _GROUPS.values() for name in group))
 
+_WRITERS = ("compare", "export rocq", "head compare", "head import", "latents", "network export", "report")
+
+FORMER: dict[tuple[str, str], str] = {
+    ("", "export-vnnlib"): "verale export vnnlib",
+    ("", "theorem"): "verale export rocq",
+    **{(command, "--output"): "--out" for command in _WRITERS},
+    ("audit", "--pictures"): "--images",
+    ("audit", "--report"): "--log",
+    ("audit", "--workers"): "--jobs",
+    ("explain", "--cost"): "--costs",
+    ("explain", "--gap"): "verale gap FOLDER",
+    ("explain", "--pictures"): "--images",
+    ("explain", "--workers"): "--jobs",
+    ("export rocq", "--no-instance"): "--entailment-only",
+    **{(command, "--pictures"): "--prototype-pictures" for command in ("attribute", "latents", "report", "rules")},
+    ("report", "--check"): "--provable",
+    ("report", "--compare"): "--same-as",
+    ("report", "--verdicts"): "--log",
+}
+"""By the command, "" for verale itself, and by what was written: what to write."""
+
 _READ_AT_IMPORT = (
     "TORCH", "PYTORCH", "NUMPY_", "NPY_", "OMP_", "KMP_", "MKL_", "OPENBLAS_", "CUDA_", "RAY_", "MPL",
 )  # fmt: skip
@@ -50,6 +71,16 @@ _TRIAL = "import json, sys; sys.path[:] = json.loads(sys.argv[1])"
 
 _HELP: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 """What click raises, from version 8.2 on, where a group is called without a command: its message is the help."""
+
+
+def _now(path: str, name: str) -> str | None:
+    """What a name is called now; None if it is unknown.
+
+    Args:
+        path: the command, as in `verale head import`.
+        name: a command's, or an option's.
+    """
+    return FORMER.get((path.removeprefix("verale").strip(), name))
 
 
 class _Commands(click.Group):
@@ -73,7 +104,7 @@ class _Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            renamed = now(ctx.command_path, args[0])
+            renamed = _now(ctx.command_path, args[0])
             unknown = error.message.rstrip(".") + nearest(args[0], _COMMANDS)
             raise click.UsageError(f"{args[0]} is now {renamed}" if renamed else unknown, ctx) from error
 
@@ -82,7 +113,7 @@ class _Commands(click.Group):
             with on_the_command_line():
                 return super().invoke(ctx)
         except click.NoSuchOption as error:
-            renamed = now(error.ctx.command_path, error.option_name) if error.ctx is not None else None
+            renamed = _now(error.ctx.command_path, error.option_name) if error.ctx is not None else None
             if renamed is None:
                 raise
             raise click.UsageError(f"{error.option_name} is now {renamed}", error.ctx) from error

@@ -12,12 +12,11 @@ import click
 from verale.checker import AuditOptions
 from verale.checker.file_auditor import print_line, print_outcome
 from verale.cli import options
-from verale.cli.shared import Exit, exits
-from verale.cli.terminal import AuditTable, print_wrapped, progress
+from verale.cli.terminal import AuditTable, Exit, exits, print_wrapped, progress
 from verale.errors import InputError, UsageError
 from verale.files import folder_of
 from verale.runs.inputs import Inputs
-from verale.runs.listed import certificate_files
+from verale.runs.listed import certificate_files, is_origins_file
 from verale.runs.options import RunOptions
 
 if TYPE_CHECKING:
@@ -70,7 +69,6 @@ def command(
     from itertools import islice
 
     from verale.checker.verdict import most_severe
-    from verale.cli.inputs import inputs_finder, is_origins_file, print_found
     from verale.files import is_dataset
     from verale.runs.audit import AuditSetup, audit_groups
     from verale.runs.inputs import find_seen
@@ -113,12 +111,12 @@ def command(
         audit_log = AuditLog(log, inputs)
     if attestation is not None and audit_log is not None:
         audit_log.require_empty("an attestation may not rest on them; remove this file, or leave out --attest")
-    find = inputs_finder(given)
+    find = options.inputs_finder(given)
     said = set()
 
     def announce(used: AuditSetup, record: dict[str, Any]) -> None:
         if (using := (used.head, used.latents, used.network, record["head"])) not in said:
-            print_found(Inputs(used.head, used.latents), given, record["head"])
+            options.print_found(Inputs(used.head, used.latents), given, record["head"])
             tell_seen(used, record.get("network"))
         said.add(using)
 

@@ -8,7 +8,7 @@ import click
 
 from verale.checker.file_auditor import print_line
 from verale.cli import options
-from verale.cli.shared import exits
+from verale.cli.terminal import exits
 from verale.runs.listed import certificate_files
 
 

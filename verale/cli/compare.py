@@ -12,8 +12,7 @@ import click
 from verale.checker.file_auditor import print_line
 from verale.checker.verdict import one_field, printable
 from verale.cli import options
-from verale.cli.shared import exits, print_record
-from verale.cli.terminal import progress
+from verale.cli.terminal import exits, print_record, progress
 from verale.runs.inputs import Inputs
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from verale.cli import options
-from verale.cli.shared import exits
+from verale.cli.terminal import exits
 
 INSTALL = {
     "bash": "verale completion bash > ~/.local/share/bash-completion/completions/verale",

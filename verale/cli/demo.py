@@ -17,8 +17,7 @@ import click
 from verale.checker import AuditOptions
 from verale.checker.file_auditor import print_line
 from verale.cli import options
-from verale.cli.shared import exits, print_record
-from verale.cli.terminal import coloured, print_wrapped, progress
+from verale.cli.terminal import coloured, exits, print_record, print_wrapped, progress
 from verale.errors import UsageError, VeraleError
 from verale.paradigms import PARADIGMS, READABLE, paradigms_of
 from verale.search.options import SearchOptions

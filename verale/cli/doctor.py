@@ -10,7 +10,7 @@ import click
 
 from verale.checker.file_auditor import print_line
 from verale.cli import options
-from verale.cli.shared import Exit, exits, print_record
+from verale.cli.terminal import Exit, exits, print_record
 
 if TYPE_CHECKING:
     from verale.runs.doctor import Diagnosis, Package

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from itertools import chain
 from os.path import lexists
 from pathlib import Path
@@ -18,10 +17,8 @@ import click
 from verale.checker import AuditOptions
 from verale.checker.file_auditor import print_line
 from verale.cli import options
-from verale.cli.inputs import readable_images
-from verale.cli.shared import Exit, exits, print_record
-from verale.cli.terminal import progress
-from verale.errors import LatentsError, UsageError, naming
+from verale.cli.terminal import Exit, exits, print_record, progress
+from verale.errors import InputError, LatentsError, UsageError, naming
 from verale.runs.audit import audit_options
 from verale.runs.options import RunOptions
 from verale.search.options import SearchOptions
@@ -234,12 +231,20 @@ _EXCLUDED = (
 def _capture(
     directory: Path, run: Path, images: Path, overwrite: bool, skipped: list[str] | None
 ) -> tuple[CapturedImages, list[Path]]:
+    """What a run makes of the images that can be read, all of which are tried before; and these."""
     from verale.runs.capture import capture_images
     from verale.runs.images import image_files, readable, tell_left_out
 
     files = image_files(images)
     tell_left_out(images)
-    files = readable_images(len(files), partial(readable, files), skipped)
+    with progress("reading", len(files)) as advance:
+        try:
+            files, unreadable = readable(files, skipped is not None, advance)
+        except InputError as error:
+            remedy = "" if skipped is not None else "; repair them, or leave them out by --skip-unreadable"
+            raise InputError(error.path, f"{error.problem}{remedy}") from error
+    if skipped is not None:
+        skipped += map(str, unreadable)
     with progress("capturing", len(files)) as advance:
         return capture_images(directory, run, images, files, advance, overwrite), files
 

@@ -13,8 +13,7 @@ import click
 from verale.checker import AuditOptions
 from verale.checker.file_auditor import print_line
 from verale.cli import options
-from verale.cli.shared import exits, print_record
-from verale.cli.terminal import print_verdict, progress
+from verale.cli.terminal import exits, print_record, print_verdict, progress
 from verale.errors import InputError, UsageError
 from verale.files import CERTIFICATE_SUFFIX
 from verale.runs.inputs import Inputs
@@ -50,11 +49,10 @@ def vnnlib(certificates: tuple[str, ...], given: Inputs, out: str, overwrite: bo
     they are piecewise linear, as Marabou needs; otherwise the tool has to know products, logarithms and the like.
     """
     from verale.certificate import Certificate
-    from verale.cli.inputs import inputs_reader
     from verale.runs.folder import write_beside
     from verale.runs.vnnlib import question_of
 
-    find, files = inputs_reader(given), certificate_files(certificates)
+    find, files = options.inputs_reader(given), certificate_files(certificates)
     require_distinct(files, out)
     _require_room(Path(out), [name for file in files for name in _names(file)], overwrite)
     for file in files:
@@ -114,7 +112,6 @@ def rocq(
     executable, which finds the hints.
     """
     from verale.checker.verdict import most_severe
-    from verale.cli.inputs import inputs_reader
     from verale.runs.folder import require_output
     from verale.runs.theorem import Theorems
     from verale.soundness.paths import PROOFS
@@ -122,7 +119,7 @@ def rocq(
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\.v", Path(out).name):
         raise UsageError(f"--out is {out}, expected a name that coqc takes: letters, digits and _, then .v")
     given = replace(given, latents=None) if entailment_only else given
-    files, find = certificate_files(certificates), inputs_reader(given)
+    files, find = certificate_files(certificates), options.inputs_reader(given)
     require_output(out, [*files, given.head, given.latents], overwrite)
     inputs = {find(file) for file in files}
     if len(inputs) > 1:

@@ -14,7 +14,7 @@ import click
 from verale.adapters import ARCHITECTURES
 from verale.checker.file_auditor import print_line
 from verale.cli import options
-from verale.cli.shared import exits, print_record
+from verale.cli.terminal import exits, print_record
 from verale.errors import HeadError, InputError, UsageError, naming
 from verale.files import read
 

@@ -9,8 +9,7 @@ import click
 
 from verale.checker.file_auditor import print_line
 from verale.cli import options
-from verale.cli.shared import exits
-from verale.cli.terminal import progress
+from verale.cli.terminal import exits, progress
 from verale.errors import UsageError
 
 _NETWORKS = ("prototypedl",)

@@ -11,7 +11,7 @@ import click
 
 from verale.checker.file_auditor import print_line
 from verale.cli import options
-from verale.cli.shared import exits, print_record
+from verale.cli.terminal import exits, print_record
 from verale.errors import InputError, NetworkError, naming
 from verale.version import installing
 

@@ -1,22 +1,35 @@
-"""The options that commands share: one name, one metavar and one help for one thing."""
+"""The options that commands share: one name, one metavar and one help for one thing; and the head and the latents that
+are meant where these are not given."""
 
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field
-from functools import wraps
-from typing import Any
+from functools import cache, wraps
+from os.path import lexists
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from verale.checker.options import AuditOptions
-from verale.cli.shared import FORMER_VALUES, log_to_stderr
-from verale.errors import UsageError, nearest
+from verale.cli.terminal import log_to_stderr, print_wrapped
+from verale.errors import InputError, UsageError, nearest
+from verale.files import folder_of
 from verale.options import options_of
 from verale.runs.audit import audit_options
-from verale.runs.inputs import Inputs
+from verale.runs.folder import HEAD
+from verale.runs.inputs import Inputs, find_inputs
 from verale.runs.options import RunOptions
+
+if TYPE_CHECKING:
+    from verale.runs.arguments import HeadFile
+
+FORMER_VALUES: dict[tuple[str, str], str] = {("--paradigm", "smallest"): "readable"}
+"""By the option and the value that was written: the value to write."""
+
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 """What gives a command an option."""
@@ -82,7 +95,7 @@ def overwrite(what: str = "Replace an existing file.") -> Option:
 
 
 def in_json(what: str = "one object a certificate") -> Option:
-    """The option `--json` of a command that prints a result (`verale.cli.shared.print_record`)."""
+    """The option `--json` of a command that prints a result (`verale.cli.terminal.print_record`)."""
     return click.option("--json", "as_json", is_flag=True, help=f"Print JSON, {what}, not lines for people.")
 
 
@@ -237,3 +250,64 @@ def _set_level(ctx: click.Context, param: click.Parameter, value: int) -> None:
     if value:
         level = logging.INFO if value == 1 else logging.DEBUG
         log_to_stderr(level, "%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+
+def inputs_finder(given: Inputs) -> Callable[[str], tuple[str, str | None]]:
+    """A function that finds head and latents for an argument.
+
+    Args:
+        given: the files given as options, which count.
+
+    Raises:
+        InputError: (the function) nothing at the argument's path, no head, or as `find_inputs`.
+    """
+
+    @cache
+    def in_folder(folder: Path) -> Inputs:
+        return find_inputs(folder, given.head, given.latents)
+
+    def find(path: str) -> tuple[str, str | None]:
+        inputs = given if "://" in path else in_folder(folder_of(path))
+        if inputs.head is None and "://" not in path and not lexists(path):
+            raise InputError(path, "there is no such file or folder; expected certificates")
+        if inputs.head is None:
+            raise InputError(path, f"has no {HEAD} beside it, without which nothing can be proved: give --head")
+        return inputs.head, inputs.latents
+
+    return find
+
+
+def inputs_reader(given: Inputs) -> Callable[[str], tuple[HeadFile, str | None]]:
+    """A function that finds head and latents for an argument and reads the head, once; arguments as `inputs_finder`.
+
+    It says on stderr what it found in a folder.
+    """
+    from verale.runs.arguments import HeadFile
+
+    find = inputs_finder(given)
+
+    @cache
+    def in_file(path: str, images: str | None) -> HeadFile:
+        file = HeadFile.of(path)
+        print_found(Inputs(path, images), given, file.sha256)
+        return file
+
+    def read(argument: str) -> tuple[HeadFile, str | None]:
+        found = find(argument)
+        return in_file(*found), found[1]
+
+    return read
+
+
+def print_found(used: Inputs, given: Inputs, sha256: str) -> None:
+    """Say on stderr which files were found in a folder, not given.
+
+    Args:
+        used: the files that are used.
+        given: those that were given as options.
+        sha256: of the head's bytes that are used. Its file is not read here: it may hold others by now.
+    """
+    if used.head != given.head:
+        print_wrapped(f"head {used.head}, sha256 {sha256}", sys.stderr)
+    if used.latents not in (None, given.latents):
+        print_wrapped(f"latents {used.latents}", sys.stderr)

@@ -9,8 +9,7 @@ import click
 
 from verale.checker.file_auditor import print_line
 from verale.cli import options
-from verale.cli.shared import Exit, exits, print_record
-from verale.cli.terminal import print_verdict, progress
+from verale.cli.terminal import Exit, exits, print_record, print_verdict, progress
 from verale.errors import UsageError
 
 if TYPE_CHECKING:
@@ -99,8 +98,8 @@ def audit_origins(
     """
     from verale.checker.errors import FormatError, UnprovedError
     from verale.checker.verdict import Status, Verdict, most_severe, one_field
-    from verale.cli.inputs import is_origins_file
     from verale.runs.audit import judged_origins, origins_auditor
+    from verale.runs.listed import is_origins_file
 
     others = [file for file in files if not is_origins_file(file)]
     if others:

@@ -13,8 +13,7 @@ from verale.checker import AuditOptions
 from verale.checker.file_auditor import print_line
 from verale.checker.verdict import before_colon
 from verale.cli import options
-from verale.cli.shared import exits, print_record
-from verale.cli.terminal import progress
+from verale.cli.terminal import exits, print_record, progress
 from verale.paradigms import PARADIGMS
 from verale.runs.audit import PROVING
 from verale.runs.inputs import Inputs
@@ -163,14 +162,13 @@ def cover(
     true of the image. Wide statements (verale explain --inflate, verale rules) cover many images, exact ones their own.
     """
     from verale.checker import most_severe
-    from verale.cli.inputs import inputs_reader
     from verale.files import write_atomically
     from verale.runs.cover import COLUMNS, CoveringAudits, rows_of
     from verale.runs.folder import require_output
     from verale.runs.table import csv_table
 
     files = certificate_files(certificates)
-    file = inputs_reader(Inputs(None, latents))(certificates[0])[0] if given.head is None else given.head
+    file = options.inputs_reader(Inputs(None, latents))(certificates[0])[0] if given.head is None else given.head
     read = [*certificates, *files, latents, file if isinstance(file, str) else file.path]
     if out is not None:
         require_output(out, read)

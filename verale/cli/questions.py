@@ -17,8 +17,7 @@ from verale.checker.file_auditor import print_line
 from verale.checker.options import in_words
 from verale.checker.verdict import before_colon
 from verale.cli import options
-from verale.cli.shared import Exit, exits, print_record
-from verale.cli.terminal import print_verdict, progress
+from verale.cli.terminal import Exit, exits, print_record, print_verdict, progress
 from verale.files import CERTIFICATE_SUFFIX, require_writable
 from verale.runs.audit import PROVING
 from verale.runs.inputs import Inputs
@@ -46,9 +45,7 @@ class _Question:
     @property
     def find(self) -> Callable[[str], tuple[HeadFile, str | None]]:
         """What finds head and latents of a certificate."""
-        from verale.cli.inputs import inputs_reader
-
-        return inputs_reader(self.given)
+        return options.inputs_reader(self.given)
 
     @property
     def certificate(self) -> str:

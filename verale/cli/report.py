@@ -15,8 +15,7 @@ import click
 from verale.checker import AuditOptions
 from verale.checker.file_auditor import print_line
 from verale.cli import options
-from verale.cli.shared import Exit, exits, print_record
-from verale.cli.terminal import progress
+from verale.cli.terminal import Exit, exits, print_record, progress
 from verale.errors import InputError, UsageError
 from verale.files import certificates_folder, certificates_in
 from verale.runs.folder import require_output, write_output

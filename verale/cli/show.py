@@ -10,8 +10,7 @@ import click
 from verale.checker import AuditOptions
 from verale.checker.file_auditor import UNUSABLE, print_outcome
 from verale.cli import options
-from verale.cli.shared import Exit, exits, print_record
-from verale.cli.terminal import print_verdict, print_wrapped
+from verale.cli.terminal import Exit, exits, print_record, print_verdict, print_wrapped
 from verale.files import folder_of
 from verale.runs.inputs import Inputs, find_inputs
 
@@ -42,7 +41,6 @@ def command(
     The checker proves the certificate now, as verale audit does, with the head and the latents beside it. Its numbers
     are those that are shown: no number of a statement is rounded. Without a head it is NOT AUDITED.
     """
-    from verale.cli.inputs import print_found
     from verale.report.origins import origins_beside
     from verale.report.single import single
     from verale.runs.folder import HEAD
@@ -57,7 +55,7 @@ def command(
         said = {prototype: each.sentence for prototype, each in told.items()}
         result = result if result.shown is None else replace(result, shown=replace(result.shown, judged_origins=said))
     if result.outcome is not None and inputs.head is not None:
-        print_found(inputs, given, result.outcome.record["run"]["head"])
+        options.print_found(inputs, given, result.outcome.record["run"]["head"])
     code = Exit.UNUSABLE if result.outcome is None else result.outcome.exit_code
     if as_json:
         record = None if result.outcome is None else result.outcome.record

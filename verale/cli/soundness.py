@@ -9,7 +9,7 @@ import click
 
 from verale.checker.file_auditor import print_line
 from verale.cli import options
-from verale.cli.shared import EXTRA_OF, Exit, exits, print_record
+from verale.cli.terminal import EXTRA_OF, Exit, exits, print_record
 from verale.soundness.suite import SECTIONS, Result
 from verale.version import __version__, installing
 

@@ -13,8 +13,7 @@ import click
 from verale.checker.file_auditor import print_line
 from verale.checker.verdict import printable
 from verale.cli import options
-from verale.cli.shared import exits, print_record
-from verale.cli.terminal import print_wrapped
+from verale.cli.terminal import exits, print_record, print_wrapped
 
 if TYPE_CHECKING:
     from verale.runs.summary import ClassSummary, PrototypeSummary, RunSummary, Spread

@@ -323,3 +323,18 @@ def _reason(folder: Path, named: str) -> str:
         return f"there is no such certificate, though {TABLE} lists it: it was removed or renamed"
     reasons = [row.reason for row in rows if row.index == number and row.reason]
     return f"there is no certificate of this image: {reasons[0]}" if reasons else ""
+
+
+_ORIGINS = b"urn:verale:origins:"
+"""How the type of an origins file begins, of every version. Who audits certificates need not load what reads it."""
+
+
+def is_origins_file(path: str) -> bool:
+    """Whether a file says at its beginning that it is one of origins."""
+    if path.endswith(CERTIFICATE_SUFFIX) or not Path(path).is_file():
+        return False
+    try:
+        with open(path, "rb") as stream:
+            return _ORIGINS in stream.read(4096)
+    except OSError:
+        return False

@@ -14,7 +14,7 @@ from support.small import small_head, small_latents
 from verale.certificate import Certificate
 from verale.checker import verdict
 from verale.cli import cli
-from verale.cli.shared import VERDICTS, Exit
+from verale.cli.terminal import VERDICTS, Exit
 from verale.head import save_latents
 from verale.search.explain import explain
 

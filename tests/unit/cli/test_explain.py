@@ -14,7 +14,7 @@ from support.small import small_head, small_latents
 from verale.certificate import ActivationStatement, Certificate, PatchStatement
 from verale.certificate.words import about
 from verale.cli.explain import command
-from verale.cli.shared import Exit
+from verale.cli.terminal import Exit
 from verale.errors import InputError, UsageError
 from verale.head import Head, save_latents
 from verale.runs.table import read_table

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from support.small import small_head, small_latents
 
 from verale import cli
-from verale.cli import main
+from verale.cli import FORMER, main
 from verale.cli.options import names, one_of
-from verale.cli.shared import EXTRA_OF, FORMER, Exit
+from verale.cli.terminal import EXTRA_OF, Exit
 from verale.errors import InputError, nearest
 from verale.head import Head, save_latents
 from verale.runs.listed import certificate_files

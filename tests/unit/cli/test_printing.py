@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from support.commands import in_process
 
-from verale.cli.shared import log_to_stderr
 from verale.cli.tables import TextTable, print_table
+from verale.cli.terminal import log_to_stderr
 from verale.runs.doctor import SAMPLE
 
 ROOT = Path(__file__).parents[3] / "verale"

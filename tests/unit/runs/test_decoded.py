@@ -16,7 +16,7 @@ from support.seen import COUNT, explain_pictures, write_pictures
 from support.torch_networks import SHAPE
 from torchvision import transforms
 
-from verale.cli.shared import Exit
+from verale.cli.terminal import Exit
 from verale.errors import InputError, UsageError
 from verale.runs.decoded import Decoder
 from verale.runs.seen import SeenPictures

@@ -14,7 +14,7 @@ from support.torch_networks import deep_network, frozen_network, random_pictures
 from torch import nn
 
 from verale.bounds.network import LatentRanges, latent_ranges
-from verale.cli.shared import Exit
+from verale.cli.terminal import Exit
 from verale.runs.table import read_table
 from verale.search import through
 

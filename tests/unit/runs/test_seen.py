@@ -18,7 +18,7 @@ from support.torch_networks import SHAPE, deep_network
 from torch import nn
 
 from verale.certificate import Certificate
-from verale.cli.shared import Exit
+from verale.cli.terminal import Exit
 from verale.errors import InputError, UsageError
 from verale.head import Box, Head, as_patches, digest_of_all, load_latents, patches_of
 from verale.network import FrozenNetwork, picture_digest
