@@ -28,7 +28,8 @@ from benchmarks.whole import measured
 from verale.adapters.cabrnet.configuration import load_yaml
 from verale.adapters.cabrnet.run import ARCHITECTURE, DATASET, STATE, known_module
 from verale.head import Head, load_latents
-from verale.runs.table import TABLE, read_table
+from verale.runs.inputs import TABLE
+from verale.runs.table import read_table
 
 __all__ = ["configurations", "main", "with_random_weights"]
 

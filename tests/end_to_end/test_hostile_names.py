@@ -19,7 +19,8 @@ from support.small import small_head, small_latents
 from verale.cli.tables import in_markdown
 from verale.datasets.certificates import row_of, write_rows
 from verale.head import Head, save_latents
-from verale.runs.table import TABLE, csv_lines, read_table
+from verale.runs.inputs import TABLE
+from verale.runs.table import csv_lines, read_table
 
 FORGED = "PROVED      good.ale.json  class 0"
 NAME = f"x\n{FORGED}\r\x1b[2K\x07\x7f\u202e\u2028\x85\u200b\udcff[red]é漢"

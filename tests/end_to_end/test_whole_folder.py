@@ -12,7 +12,7 @@ from support.commands import process
 from support.small import small_head, small_latents
 
 from verale.head import save_latents
-from verale.runs import inputs
+from verale.runs import explain as explaining
 from verale.runs.explain import open_run
 from verale.search import SearchOptions
 
@@ -119,7 +119,7 @@ def test_what_an_interrupted_run_has_done_can_be_audited(tmp_path) -> None:
 
 
 def test_large_latents_stay_where_they_are_and_have_to_be_given(explained, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(inputs, "LARGEST_COPY", 100)
+    monkeypatch.setattr(explaining, "LARGEST_COPY", 100)
     shutil.copy(explained / "Z", tmp_path / "Z")
     done = verale("explain", "--head", explained / "H", "--latents", "Z", "--out", "OUT", cwd=tmp_path)
     assert done.returncode == 0 and done.stderr.endswith("next: verale audit OUT --latents Z\n")

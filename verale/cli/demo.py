@@ -58,7 +58,8 @@ def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: boo
     from verale.demo.source import source_of
     from verale.head import labelled_file
     from verale.runs.explain import open_run
-    from verale.runs.folder import HEAD, LATENTS, NETWORK, PICTURES, SOURCE, folder_in, locked
+    from verale.runs.folder import folder_in, locked
+    from verale.runs.inputs import HEAD, LATENTS, NETWORK, PICTURES, SOURCE
     from verale.runs.options import RunOptions, use_device
     from verale.runs.seen import SeenPictures
     from verale.runs.written import RequiredFile, WrittenFiles

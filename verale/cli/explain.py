@@ -19,8 +19,7 @@ from verale.checker.file_auditor import print_line
 from verale.cli import options
 from verale.cli.terminal import Exit, exits, print_record, progress
 from verale.errors import InputError, LatentsError, UsageError, naming
-from verale.runs.audit import audit_options
-from verale.runs.options import RunOptions
+from verale.runs.options import RunOptions, audit_options
 from verale.search.options import SearchOptions
 
 if TYPE_CHECKING:
@@ -118,9 +117,8 @@ def command(
     An image that cannot be read ends the command before the first explanation, unless --skip-unreadable. A picture of
     a --network that cannot be used is refused by name, and left out of the run.
     """
-    from verale.runs.folder import LATENTS, LINK
+    from verale.runs.inputs import LATENTS, LINK, SOURCE
     from verale.runs.options import use_device
-    from verale.runs.source import allowing
     from verale.runs.table import reasons
 
     directory, latents_name = Path(out), latents_path or str(Path(out) / LATENTS)
@@ -145,8 +143,11 @@ def command(
     if told.certificates and not opened.compared:
         print_line("the head was not compared with the network (verale head compare)", sys.stderr)
     if told.certificates:
-        if allowed := allowing(directory):
-            print_line(f"next: verale report {directory}{allowed}", sys.stderr)
+        if lexists(directory / SOURCE):
+            from verale.runs.source import allowing
+
+            if allowed := allowing(directory):
+                print_line(f"next: verale report {directory}{allowed}", sys.stderr)
         if lexists(directory / LINK):
             print_line(f"next: verale audit {directory} --latents {quote(latents_name)}", sys.stderr)
     if refused:

@@ -19,10 +19,8 @@ from verale.cli.terminal import log_to_stderr, print_wrapped
 from verale.errors import InputError, UsageError, nearest
 from verale.files import folder_of
 from verale.options import options_of
-from verale.runs.audit import audit_options
-from verale.runs.folder import HEAD
-from verale.runs.inputs import Inputs, find_inputs
-from verale.runs.options import RunOptions
+from verale.runs.inputs import HEAD, Inputs, find_inputs
+from verale.runs.options import RunOptions, audit_options
 
 if TYPE_CHECKING:
     from verale.runs.arguments import HeadFile

@@ -15,10 +15,9 @@ from verale.checker.verdict import before_colon
 from verale.cli import options
 from verale.cli.terminal import exits, print_record, progress
 from verale.paradigms import PARADIGMS
-from verale.runs.audit import PROVING
 from verale.runs.inputs import Inputs
 from verale.runs.listed import certificate_files
-from verale.runs.options import RunOptions
+from verale.runs.options import PROVING, RunOptions
 
 if TYPE_CHECKING:
     from verale.runs.attribute import Attribution

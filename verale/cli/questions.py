@@ -19,9 +19,9 @@ from verale.checker.verdict import before_colon
 from verale.cli import options
 from verale.cli.terminal import Exit, exits, print_record, print_verdict, progress
 from verale.files import CERTIFICATE_SUFFIX, require_writable
-from verale.runs.audit import PROVING
 from verale.runs.inputs import Inputs
 from verale.runs.listed import certificate_files, one_certificate, require_distinct
+from verale.runs.options import PROVING
 
 if TYPE_CHECKING:
     from verale.head import Head

@@ -184,7 +184,7 @@ def command(
         require_same(target, data)
     from verale.checker.verdict import most_severe
     from verale.report.images import AS_NOTED, OUTSIDE
-    from verale.runs.folder import SOURCE
+    from verale.runs.inputs import SOURCE
 
     statuses = Counter(item.status for item in collection.items)
     codes = [item.exit_code for item in collection.items if item.path is not None]

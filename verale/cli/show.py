@@ -43,7 +43,7 @@ def command(
     """
     from verale.report.origins import origins_beside
     from verale.report.single import single
-    from verale.runs.folder import HEAD
+    from verale.runs.inputs import HEAD
     from verale.runs.listed import certificate_of
 
     path = certificate_of(certificate, image)

@@ -36,11 +36,10 @@ from verale.report.explanation import in_brief, named_prototypes
 from verale.report.grid import Grid, NetworkBeside, fields_of_grid, grid_of_image
 from verale.report.images import OUTSIDE, Match, Matcher, Placed, prototype_pictures, require_consistent
 from verale.runs.explained_run import HeadOfRun
-from verale.runs.folder import SOURCE
-from verale.runs.inputs import find_inputs, images_of_run
+from verale.runs.inputs import SOURCE, TABLE, find_inputs, images_of_run
 from verale.runs.listed import Listing, StoredBytes, differences
 from verale.runs.source import Source, load_source
-from verale.runs.table import TABLE, Explained, read_table
+from verale.runs.table import Explained, read_table
 
 if TYPE_CHECKING:
     from torch import Tensor

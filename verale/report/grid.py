@@ -16,7 +16,7 @@ from verale.checker.receptive import ReceptiveFields as Checked
 from verale.checker.receptive import receptive_fields
 from verale.errors import InputError
 from verale.files import SentFile, read
-from verale.runs.folder import NETWORK
+from verale.runs.inputs import NETWORK
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -19,8 +19,8 @@ from pathlib import Path
 from verale.checker.read.pictures import Picture
 from verale.errors import InputError
 from verale.report.named_pictures import NamedPictures, ReadFiles
-from verale.runs.folder import PICTURES as KEPT
 from verale.runs.images import IMAGE_SUFFIXES, classes_named
+from verale.runs.inputs import PICTURES as KEPT
 from verale.runs.source import Source
 
 __all__ = [

@@ -32,7 +32,7 @@ from verale.report.page_prototypes import EmbeddedPrototypes
 from verale.report.templates import joined, rendered
 from verale.report.thumbnails import Thumbnails
 from verale.runs.explained_run import OBSERVABLES
-from verale.runs.folder import SOURCE
+from verale.runs.inputs import SOURCE
 from verale.version import __version__
 
 __all__ = ["Limits", "page"]

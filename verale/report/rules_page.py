@@ -12,7 +12,7 @@ from verale.report.images import prototype_pictures
 from verale.report.templates import last_names, rendered
 from verale.report.thumbnails import ImageFile, thumbnail, window_of
 from verale.rules.words import bounds_in_words
-from verale.runs.folder import SOURCE
+from verale.runs.inputs import SOURCE
 from verale.runs.source import load_source
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from verale.report.telling import Telling
 from verale.runs.arguments import HeadFile
 from verale.runs.audit import AuditSetup, auditor_of
 from verale.runs.explained_run import HeadOfRun
-from verale.runs.folder import PICTURES, SOURCE
-from verale.runs.inputs import Inputs, find_seen
+from verale.runs.inputs import PICTURES, SOURCE, Inputs, find_seen
 from verale.runs.source import Source, load_source
 
 __all__ = ["Single", "single", "source_beside"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from verale.certificate.words import AS_LABELLED, float_below
 from verale.report.collect import Collection, Item
-from verale.runs.folder import SOURCE
+from verale.runs.inputs import SOURCE
 from verale.runs.table import csv_line
 
 if TYPE_CHECKING:

@@ -23,8 +23,9 @@ from verale.errors import InputError, LatentsError, UsageError
 from verale.files import certificate_name
 from verale.options import keywords
 from verale.runs.arguments import HeadFile
-from verale.runs.audit import PROVING, AuditSetup, audit_options, audited_by, auditor_of
+from verale.runs.audit import AuditSetup, audited_by, auditor_of
 from verale.runs.listed import StoredBytes
+from verale.runs.options import PROVING, audit_options
 from verale.version import __version__
 
 if TYPE_CHECKING:

@@ -6,23 +6,22 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.checker import Auditor, CheckerError, KernelError, LatentsError, NetworkError, PictureError, Verdict
+from verale.checker import Auditor, CheckerError, LatentsError, NetworkError, PictureError, Verdict
 from verale.checker.certificate import LARGEST
-from verale.checker.errors import OptionError
 from verale.checker.file_auditor import FileAuditor, Outcome, picture_files, unusable
 from verale.checker.options import AuditOptions
 from verale.checker.read.head_file import LARGEST as LARGEST_HEAD
 from verale.errors import InputError, UsageError, option
 from verale.files import opener_of, read
-from verale.options import keywords, require_known
+from verale.options import keywords
 from verale.runs.listed import Stored, name_of
-from verale.runs.options import RunOptions
+from verale.runs.options import RunOptions, audit_options
 
 if TYPE_CHECKING:
     from verale.certificate import Certificate
@@ -53,35 +52,6 @@ class AuditSetup:
     options: AuditOptions = field(default_factory=AuditOptions)
     network: str | None = None
     pictures: str | None = None
-
-
-PROVING = ("kernel", "limit")
-"""The options of whoever asks the checker for proofs, but decides what is proved."""
-
-
-def audit_options(
-    options: AuditOptions | str | None = None, fields: Mapping[str, Any] | None = None, only: Iterable[str] = ()
-) -> AuditOptions:
-    """The options of an audit, as a caller gives them.
-
-    Args:
-        options: all; or the name of a kernel; None for the defaults.
-        fields: other values of some, by name.
-        only: those that this audit has; by default all.
-
-    Raises:
-        UsageError: another name, or a value that cannot be used.
-    """
-    require_known(AuditOptions, fields or (), only, ("ulps",) if not (*only,) else ())
-    try:
-        made = AuditOptions.of(options, fields)
-    except (KernelError, OptionError) as error:
-        name, rest = str(error).split(" ", 1)
-        raise UsageError(f"{option(name)} {rest}") from error
-    for name, value in vars(made).items() if (*only,) else ():
-        if name not in only and value != getattr(AuditOptions(), name):
-            raise UsageError(f"{option(name)} is for an audit, expected {' and '.join(only)} alone")
-    return made
 
 
 def auditor_of(setup: AuditSetup, head: bytes | None = None) -> FileAuditor:

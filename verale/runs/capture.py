@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verale.errors import InputError, VeraleError, option
-from verale.runs.folder import HEAD, LATENTS, RUN_FILE, SOURCE, certificate_names
+from verale.runs.folder import certificate_names
 from verale.runs.images import FolderClasses, classes_of_folders
-from verale.runs.inputs import sha256_of
+from verale.runs.inputs import HEAD, LATENTS, RUN_FILE, SOURCE, TABLE, sha256_of
 from verale.runs.source import SourceFile, SourceImage
-from verale.runs.table import TABLE
 from verale.runs.written import RequiredFile, WrittenFiles
 
 if TYPE_CHECKING:

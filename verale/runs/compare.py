@@ -31,8 +31,7 @@ from verale.errors import CertificateError, InputError, naming, option
 from verale.files import certificates_folder
 from verale.runs.audit import AuditSetup, auditor_of
 from verale.runs.explained_run import CertificateFile, ExplainedRun, HeadOfRun
-from verale.runs.folder import LATENTS
-from verale.runs.inputs import find_inputs, run_of
+from verale.runs.inputs import LATENTS, find_inputs, run_of
 from verale.runs.table import csv_line
 
 BY_FILES = "the SHA-256 of their files, as source.json notes them"

@@ -32,9 +32,10 @@ from verale.runs.arguments import (
     loaded_images,
     require_search,
 )
-from verale.runs.audit import PROVING, audit_options
-from verale.runs.folder import PATIENCE, SOURCE, locked
+from verale.runs.folder import PATIENCE, locked
+from verale.runs.inputs import SOURCE
 from verale.runs.likeness import NearPatch, decoder_of, near_patches, origins_record
+from verale.runs.options import PROVING, audit_options
 from verale.runs.released import Deadline, Released, Witness, opened
 from verale.runs.source import load_source
 from verale.runs.written import WrittenFiles

@@ -17,7 +17,7 @@ from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.head.latents import as_patches
 from verale.runs.arguments import HeadFile, latents_bytes
-from verale.runs.audit import audit_options
+from verale.runs.options import audit_options
 from verale.search import SearchOptions, Unexplained
 from verale.search.explain import explain_batches
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -12,14 +13,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.errors import InputError
-from verale.runs.folder import RUN_FILE, SOURCE, certificate_names, locked, pictures_in
-from verale.runs.inputs import keep_inputs, link_of, needed_inputs
+from verale.errors import InputError, LatentsError
+from verale.files import LARGEST_LATENTS, read
+from verale.runs.folder import certificate_names, locked, pictures_in
+from verale.runs.inputs import HEAD, LATENTS, LINK, LINK_TYPE, RUN_FILE, SOURCE, TABLE, sha256_of
 from verale.runs.options import RunOptions
 from verale.runs.parts import Explainer, explain_in_processes
 from verale.runs.run import ExplainRun, Finished, Range, RunFolder
-from verale.runs.source import SourceFile
-from verale.runs.table import TABLE, Explained
+from verale.runs.table import Explained
 from verale.runs.written import RequiredFile, WrittenFiles
 from verale.version import __version__
 
@@ -131,6 +132,8 @@ def _require_same_source(written: WrittenFiles, run: dict[str, Any], overwrite: 
     """Raise InputError if the folder holds head and latents captured from images, and the run has others."""
     path = written.directory / SOURCE
     if written.exists(SOURCE) and not (overwrite and written.is_ours(SOURCE)):
+        from verale.runs.source import SourceFile
+
         remedy = written.remedy(SOURCE)
         if not SourceFile.read(path, remedy).is_of(run["head"], run["latents"]):
             raise InputError(path, f"describes another head or other latents than those of this run; {remedy}")
@@ -162,3 +165,123 @@ def _description(batches: Batches, latents: Tensor, labels: Sequence[int] | None
         "device": torch.device(options.device).type,
         "batch": batches.size,
     }
+
+
+LARGEST_COPY = 2**30
+"""The most bytes of latents that a run's folder holds itself."""
+
+
+def needed_inputs(
+    files: WrittenFiles, head: str, latents: str, labels: Sequence[int] | None, link: bytes | None
+) -> dict[str, RequiredFile]:
+    """What a run's folder needs of head and latents.
+
+    Args:
+        files: of the folder.
+        head: the head's digest.
+        latents: the digest of all latents, by value.
+        labels: the true classes, if they are known.
+        link: the link to the latents, where it stands for a copy. A copy that is there counts nevertheless.
+    """
+    path = files.directory / LATENTS
+    needed = {
+        HEAD: RequiredFile(
+            lambda: sha256_of(files.directory / HEAD) == head, f"is another head than that of this run ({head[:12]}...)"
+        ),
+        LATENTS: RequiredFile(
+            lambda: _holds(path, latents, labels),
+            "holds other latents, or other labels, than those of this run",
+        ),
+    }
+    if link is not None and not files.exists(LATENTS):
+        needed[LINK] = RequiredFile(partial(files.holds, LINK, link), "is the link of another run")
+    return needed
+
+
+def link_of(folder: Path, file: str | None) -> bytes | None:
+    """The bytes of a folder's link to a latents file that is too large for a copy; None where it is not. Raises
+    InputError."""
+    if file is None or os.stat(file).st_size <= LARGEST_COPY:
+        return None
+    absolute = os.path.abspath(file)
+    link = {"_type": LINK_TYPE, "file": os.path.relpath(absolute, folder.resolve()), "absolute": absolute}
+    return f"{json.dumps(link | {'sha256': sha256_of(file)}, indent=1)}\n".encode()
+
+
+def keep_inputs(
+    written: WrittenFiles,
+    head: Head,
+    latents: Tensor,
+    digest: str,
+    labels: Sequence[int] | None,
+    files: tuple[str, str | None] | None,
+    link: bytes | None,
+) -> None:
+    """Write what a run's folder lacks of head and latents.
+
+    Args:
+        written: the files of the folder.
+        head, latents: those of the run; the latents as stored.
+        digest: of all latents, by value.
+        labels: the true classes, if they are known.
+        files: the paths from which head and latents were read. Their bytes are copied.
+        link: what stands for a copy of the latents, where they are large.
+
+    Raises:
+        InputError: the folder cannot be written; a file that changed since it was read.
+    """
+    if not written.exists(HEAD):
+        _keep_head(written, head, None if files is None else files[0])
+    if not written.exists(LATENTS):
+        _keep_latents(written, latents, digest, labels, None if files is None else files[1], link)
+
+
+def _keep_head(written: WrittenFiles, head: Head, file: str | None) -> None:
+    data = head.to_bytes() if file is None else read(file, "a head file (safetensors)")
+    if hashlib.sha256(data).hexdigest() == head.digest:
+        written.write(HEAD, data)
+    elif file is not None:
+        raise _changed(file)
+    else:
+        path = written.directory / HEAD
+        _log.warning("%s is not written: the head was read from a file of other bytes; copy that file here", path)
+
+
+def _keep_latents(
+    written: WrittenFiles,
+    latents: Tensor,
+    digest: str,
+    labels: Sequence[int] | None,
+    file: str | None,
+    link: bytes | None,
+) -> None:
+    from verale.head import labelled_file
+
+    if file is None:
+        written.write(LATENTS, labelled_file(latents, labels))
+    elif link is not None:
+        if not _holds(Path(file), digest, labels):
+            raise _changed(file)
+        written.write(LINK, link)
+        return
+    else:
+        data = read(file, "a latents file (safetensors)", most=LARGEST_LATENTS)
+        if not _holds(Path(file), digest, labels, data):
+            raise _changed(file)
+        written.write(LATENTS, data)
+    written.remove(LINK)
+
+
+def _changed(file: str) -> InputError:
+    return InputError(file, "changed while it was read; run the command again")
+
+
+def _holds(path: Path, digest: str, labels: Sequence[int] | None, data: bytes | None = None) -> bool:
+    """Whether a file, which may have been read already, holds the latents with this digest, and these labels."""
+    from verale.head import digest_of_all, load_labelled, patches_of
+
+    try:
+        there, known = load_labelled(path, data)
+        return digest_of_all(patches_of(there)) == digest and known == (None if labels is None else list(labels))
+    except (InputError, LatentsError):
+        return False

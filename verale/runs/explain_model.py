@@ -18,11 +18,11 @@ from verale.runs.capture import captured_before, earlier_source
 from verale.runs.check import BATCH, Forward, compare, forward
 from verale.runs.comparison import ModelComparison
 from verale.runs.explain import open_run
-from verale.runs.folder import SOURCE
+from verale.runs.inputs import SOURCE, TABLE
 from verale.runs.model_images import ImageFiles, ImageTensors, ModelImages, known_labels, model_images
 from verale.runs.options import RunOptions
 from verale.runs.source import SourceFile, allowing
-from verale.runs.table import TABLE, Explained, reasons
+from verale.runs.table import Explained, reasons
 from verale.search.options import SearchOptions
 from verale.version import __version__
 

@@ -17,7 +17,7 @@ from verale.checker.read.head_file import LARGEST as LARGEST_HEAD
 from verale.checker.read.head_file import read_head_file
 from verale.errors import InputError, LatentsError, naming, option
 from verale.files import SentFile, is_certificate_name, read
-from verale.runs.folder import HEAD, LATENTS, SOURCE
+from verale.runs.inputs import HEAD, LATENTS, SOURCE
 from verale.runs.listed import rows_of
 from verale.runs.source import Source, load_source
 from verale.runs.table import Explained, table_of

@@ -1,5 +1,5 @@
-"""A folder of results: the names of its files, who may write to it, and results that are no run; and files whose names
-a user gives: they may be replaced, but not where a command reads them or a folder needs them.
+"""Who may write into a folder of results, and results that are no run; and files whose names a user gives: they may be
+replaced, but not where a command reads them or a folder needs them.
 """
 
 from __future__ import annotations
@@ -17,20 +17,9 @@ from pathlib import Path
 
 from verale.errors import InputError, option
 from verale.files import CERTIFICATE_SUFFIX, certificates_folder, certificates_in, require_writable, write_atomically
-from verale.runs.table import TABLE, csv_table
+from verale.runs.inputs import HEAD, LATENTS, LINK, NETWORK, PICTURES, RUN_FILE, SOURCE, TABLE
+from verale.runs.table import csv_table
 from verale.runs.written import FILES, HeldFolder, RequiredFile, WrittenFiles, noted_in, run_around
-
-RUN_FILE = "run.json"
-"""Which run the folder holds."""
-
-HEAD, LATENTS, SOURCE = "head.safetensors", "latents.safetensors", "source.json"
-"""Head and latents, where verale has made them from images, and where they come from (`verale.runs.source`)."""
-
-LINK = "latents.link.json"
-"""Where the latents are that are too large for a copy."""
-
-NETWORK, PICTURES = "network.safetensors", "pictures"
-"""The network of a run of pictures; the folder of their PNG files or, with `.safetensors`, the file of their tensor."""
 
 _OF_RUN = (
     *(HEAD, LATENTS, LINK, SOURCE, NETWORK, PICTURES, f"{PICTURES}.safetensors"),

@@ -16,8 +16,8 @@ from verale.errors import InputError, UsageError, VeraleError, option
 from verale.files import LARGEST_LATENTS, read, write_atomically
 from verale.options import keywords
 from verale.runs.arguments import HeadFile, require_search
-from verale.runs.audit import PROVING, audit_options
 from verale.runs.folder import require_output
+from verale.runs.options import PROVING, audit_options
 from verale.runs.released import opened
 
 SECONDS = 30.0

@@ -1,7 +1,7 @@
-"""Head, latents, network and pictures of a run's folder: kept beside the certificates, and looked for there first.
+"""The files of a run's folder by their names; head, latents, network and pictures are looked for there first.
 
-The folder holds the bytes of both files, so that it can be audited wherever it is moved or sent. Latents of more than
-`LARGEST_COPY` bytes stay where they are: then `latents.link.json` says where that is, and has their digest.
+The folder holds the bytes of head and latents, so that it can be audited wherever it is moved or sent. Very large
+latents stay where they are: then `latents.link.json` says where that is, and has their digest.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from os.path import lexists
 from pathlib import Path
 from shlex import quote
@@ -20,20 +19,29 @@ from typing import TYPE_CHECKING
 
 from verale.errors import InputError, option
 from verale.files import LARGEST_LATENTS, SentFile, lies_in, open_regular, read, require_inside, require_size
-from verale.runs.folder import HEAD, LATENTS, LINK, NETWORK, PICTURES, RUN_FILE
-from verale.runs.written import RequiredFile, WrittenFiles
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
-    from verale.head import Head
+    pass
 
 _log = logging.getLogger(__name__)
 
-LARGEST_COPY = 2**30
-"""The most bytes of latents that a run's folder holds itself."""
+RUN_FILE = "run.json"
+"""Which run the folder holds."""
 
-_TYPE = "urn:verale:link:v1"
+HEAD, LATENTS, SOURCE = "head.safetensors", "latents.safetensors", "source.json"
+"""Head and latents, where verale has made them from images, and where they come from (`verale.runs.source`)."""
+
+LINK = "latents.link.json"
+"""Where the latents are that are too large for a copy."""
+
+NETWORK, PICTURES = "network.safetensors", "pictures"
+"""The network of a run of pictures; the folder of their PNG files or, with `.safetensors`, the file of their tensor."""
+
+TABLE = "explanations.csv"
+"""The rows of a run (`verale.runs.table`)."""
+
+
+LINK_TYPE = "urn:verale:link:v1"
 
 
 @dataclass(frozen=True)
@@ -105,122 +113,6 @@ def images_of_run(folder: Path) -> int:
     return images if type(images) is int else 0
 
 
-def needed_inputs(
-    files: WrittenFiles, head: str, latents: str, labels: Sequence[int] | None, link: bytes | None
-) -> dict[str, RequiredFile]:
-    """What a run's folder needs of head and latents.
-
-    Args:
-        files: of the folder.
-        head: the head's digest.
-        latents: the digest of all latents, by value.
-        labels: the true classes, if they are known.
-        link: the link to the latents, where it stands for a copy. A copy that is there counts nevertheless.
-    """
-    path = files.directory / LATENTS
-    needed = {
-        HEAD: RequiredFile(
-            lambda: sha256_of(files.directory / HEAD) == head, f"is another head than that of this run ({head[:12]}...)"
-        ),
-        LATENTS: RequiredFile(
-            lambda: _holds(path, latents, labels), "holds other latents, or other labels, than those of this run"
-        ),
-    }
-    if link is not None and not files.exists(LATENTS):
-        needed[LINK] = RequiredFile(partial(files.holds, LINK, link), "is the link of another run")
-    return needed
-
-
-def link_of(folder: Path, file: str | None) -> bytes | None:
-    """The bytes of a folder's link to a latents file that is too large for a copy; None where it is not. Raises
-    InputError."""
-    if file is None or os.stat(file).st_size <= LARGEST_COPY:
-        return None
-    absolute = os.path.abspath(file)
-    link = {"_type": _TYPE, "file": os.path.relpath(absolute, folder.resolve()), "absolute": absolute}
-    return f"{json.dumps(link | {'sha256': sha256_of(file)}, indent=1)}\n".encode()
-
-
-def keep_inputs(
-    written: WrittenFiles,
-    head: Head,
-    latents: Tensor,
-    digest: str,
-    labels: Sequence[int] | None,
-    files: tuple[str, str | None] | None,
-    link: bytes | None,
-) -> None:
-    """Write what a run's folder lacks of head and latents.
-
-    Args:
-        written: the files of the folder.
-        head, latents: those of the run; the latents as stored.
-        digest: of all latents, by value.
-        labels: the true classes, if they are known.
-        files: the paths from which head and latents were read. Their bytes are copied.
-        link: what stands for a copy of the latents, where they are large.
-
-    Raises:
-        InputError: the folder cannot be written; a file that changed since it was read.
-    """
-    if not written.exists(HEAD):
-        _keep_head(written, head, None if files is None else files[0])
-    if not written.exists(LATENTS):
-        _keep_latents(written, latents, digest, labels, None if files is None else files[1], link)
-
-
-def _keep_head(written: WrittenFiles, head: Head, file: str | None) -> None:
-    data = head.to_bytes() if file is None else read(file, "a head file (safetensors)")
-    if hashlib.sha256(data).hexdigest() == head.digest:
-        written.write(HEAD, data)
-    elif file is not None:
-        raise _changed(file)
-    else:
-        path = written.directory / HEAD
-        _log.warning("%s is not written: the head was read from a file of other bytes; copy that file here", path)
-
-
-def _keep_latents(
-    written: WrittenFiles,
-    latents: Tensor,
-    digest: str,
-    labels: Sequence[int] | None,
-    file: str | None,
-    link: bytes | None,
-) -> None:
-    from verale.head import labelled_file
-
-    if file is None:
-        written.write(LATENTS, labelled_file(latents, labels))
-    elif link is not None:
-        if not _holds(Path(file), digest, labels):
-            raise _changed(file)
-        written.write(LINK, link)
-        return
-    else:
-        data = read(file, "a latents file (safetensors)", most=LARGEST_LATENTS)
-        if not _holds(Path(file), digest, labels, data):
-            raise _changed(file)
-        written.write(LATENTS, data)
-    written.remove(LINK)
-
-
-def _changed(file: str) -> InputError:
-    return InputError(file, "changed while it was read; run the command again")
-
-
-def _holds(path: Path, digest: str, labels: Sequence[int] | None, data: bytes | None = None) -> bool:
-    """Whether a file, which may have been read already, holds the latents with this digest, and these labels."""
-    from verale.errors import LatentsError
-    from verale.head import digest_of_all, load_labelled, patches_of
-
-    try:
-        there, known = load_labelled(path, data)
-        return digest_of_all(patches_of(there)) == digest and known == (None if labels is None else list(labels))
-    except (InputError, LatentsError):
-        return False
-
-
 def _require_head_of_run(folder: Path) -> None:
     """Raise InputError if `run.json` names another head than the folder's. Certificates name theirs in any case."""
     named = run_of(folder).get("head")
@@ -269,8 +161,8 @@ def _followed(link: Path) -> str | None:
     remedy = f"give {option('latents')}, or remove this file if no instance is to be checked"
     try:
         record = json.loads(read(SentFile(link), "a link to latents", 2**20))
-        if record["_type"] != _TYPE:
-            raise ValueError(f"its _type is not {_TYPE}")
+        if record["_type"] != LINK_TYPE:
+            raise ValueError(f"its _type is not {LINK_TYPE}")
         file, absolute, sha256 = (record[name] for name in ("file", "absolute", "sha256"))
         if not (isinstance(file, str) and isinstance(absolute, str | None) and isinstance(sha256, str)):
             raise TypeError("a path or a digest is not a string")

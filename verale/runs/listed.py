@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import lexists
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from verale.errors import InputError, UsageError, first_line, with_article
 from verale.files import (
@@ -27,9 +27,10 @@ from verale.files import (
     certificates_in,
     read,
 )
-from verale.runs.folder import RUN_FILE, SOURCE
-from verale.runs.inputs import images_of_run
-from verale.runs.table import TABLE, Explained, read_table
+from verale.runs.inputs import RUN_FILE, SOURCE, TABLE, images_of_run
+
+if TYPE_CHECKING:
+    from verale.runs.table import Explained
 
 _log = logging.getLogger(__name__)
 
@@ -100,6 +101,8 @@ class Listing:
             InputError: a table that cannot be read.
         """
         if lexists(folder / TABLE):
+            from verale.runs.table import read_table
+
             return cls.of_rows(read_table(SentFile(folder / TABLE), whole=False), images_of_run(folder))
         for name, entry in _LISTS.items():
             if lexists(folder / name):
@@ -170,6 +173,8 @@ def rows_of(table: str, whole: bool) -> list[Explained]:
     Raises:
         InputError: a table that cannot be read, or has no rows; the message names file, line and column.
     """
+    from verale.runs.table import read_table
+
     rows, path = read_table(table, whole=whole), Path(table)
     listed = Listing.of_rows(rows, images_of_run(path.parent)) if path.name == TABLE else None
     for difference in () if listed is None else differences(path.parent, listed=listed):
@@ -317,6 +322,8 @@ def _number(folder: Path, image: str) -> int:
 
 def _reason(folder: Path, named: str) -> str:
     """Why an image has no certificate, if the table says so."""
+    from verale.runs.table import read_table
+
     number = certificate_index(named)
     rows = read_table(SentFile(folder / TABLE), whole=False) if os.path.lexists(folder / TABLE) else []
     if any(row.certificate == named for row in rows):

@@ -14,8 +14,8 @@ from verale.checker import AuditOptions
 from verale.files import CERTIFICATE_SUFFIX, require_writable
 from verale.options import keywords
 from verale.runs.arguments import HeadFile, require_search
-from verale.runs.audit import PROVING, audit_options
 from verale.runs.folder import write_beside
+from verale.runs.options import PROVING, audit_options
 from verale.runs.released import Released, Witness, opened
 from verale.runs.written import WrittenFiles
 

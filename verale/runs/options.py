@@ -1,12 +1,15 @@
-"""How a run runs: the options that the commands which take long share, and the device that searches."""
+"""How a run runs: the options that the commands which take long share, those of its audits, and the device."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from verale.checker.errors import KernelError, OptionError
+from verale.checker.options import AuditOptions
 from verale.errors import UsageError, option
+from verale.options import require_known
 
 if TYPE_CHECKING:
     from verale.runs.workers.local import Start
@@ -81,6 +84,35 @@ class RunOptions:
         from verale.runs.workers import ray
 
         return lambda gpus: ray.start_ray(self.jobs, self.address, gpus)
+
+
+PROVING = ("kernel", "limit")
+"""The options of whoever asks the checker for proofs, but decides what is proved."""
+
+
+def audit_options(
+    options: AuditOptions | str | None = None, fields: Mapping[str, Any] | None = None, only: Iterable[str] = ()
+) -> AuditOptions:
+    """The options of an audit, as a caller gives them.
+
+    Args:
+        options: all; or the name of a kernel; None for the defaults.
+        fields: other values of some, by name.
+        only: those that this audit has; by default all.
+
+    Raises:
+        UsageError: another name, or a value that cannot be used.
+    """
+    require_known(AuditOptions, fields or (), only, ("ulps",) if not (*only,) else ())
+    try:
+        made = AuditOptions.of(options, fields)
+    except (KernelError, OptionError) as error:
+        name, rest = str(error).split(" ", 1)
+        raise UsageError(f"{option(name)} {rest}") from error
+    for name, value in vars(made).items() if (*only,) else ():
+        if name not in only and value != getattr(AuditOptions(), name):
+            raise UsageError(f"{option(name)} is for an audit, expected {' and '.join(only)} alone")
+    return made
 
 
 def use_device(name: str) -> None:

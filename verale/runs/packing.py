@@ -16,7 +16,8 @@ from verale.datasets.certificates import packed_certificates, row_of, write_rows
 from verale.errors import InputError
 from verale.files import CERTIFICATE_SUFFIX, SentFile, folder_of, is_certificate_name, read
 from verale.runs.arguments import HeadFile
-from verale.runs.folder import HEAD, PATIENCE, locked, require_output
+from verale.runs.folder import PATIENCE, locked, require_output
+from verale.runs.inputs import HEAD
 from verale.runs.written import RequiredFile, WrittenFiles, overwritten
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from verale.runs.arguments import (
     named,
     require_search,
 )
-from verale.runs.audit import PROVING, audit_options
 from verale.runs.folder import require_output
+from verale.runs.options import PROVING, audit_options
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -14,9 +14,9 @@ from verale.errors import InputError, UsageError
 from verale.files import certificate_name
 from verale.options import keywords
 from verale.runs.arguments import HeadFile
-from verale.runs.audit import PROVING, audit_options
 from verale.runs.cover import CoveringAudits
 from verale.runs.listed import StoredBytes
+from verale.runs.options import PROVING, audit_options
 from verale.version import __version__
 
 if TYPE_CHECKING:

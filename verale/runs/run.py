@@ -23,9 +23,9 @@ from typing import Any, Generic, TypeVar
 from verale.certificate import Certificate
 from verale.errors import CertificateError, InputError, option
 from verale.files import certificate_name, certificates_in, read
-from verale.runs.folder import RUN_FILE, certificate_names
-from verale.runs.inputs import sha256_of
-from verale.runs.table import COLUMNS, TABLE, Explained, csv_line, csv_lines, read_table
+from verale.runs.folder import certificate_names
+from verale.runs.inputs import RUN_FILE, TABLE, sha256_of
+from verale.runs.table import COLUMNS, Explained, csv_line, csv_lines, read_table
 from verale.runs.written import RequiredFile, WrittenFiles, moved
 
 Range = tuple[int, int]

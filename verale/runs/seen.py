@@ -21,9 +21,8 @@ from verale.errors import InputError, UsageError, naming, option
 from verale.files import followed, read
 from verale.pictures import is_turned, opened
 from verale.runs.decoded import DecodedPicture, Decoder
-from verale.runs.folder import LATENTS, NETWORK, PICTURES, SOURCE
 from verale.runs.images import FolderClasses, classes_of_folders, image_files, tell_left_out, tell_turned
-from verale.runs.inputs import run_of
+from verale.runs.inputs import LATENTS, NETWORK, PICTURES, SOURCE, run_of
 from verale.runs.source import SourceFile, SourceImage
 from verale.search.through import ThroughNetwork
 

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 from verale.adapters.fields import Axis, Origin, ReceptiveFields
 from verale.errors import InputError
 from verale.files import SentFile, followed, read
-from verale.runs.folder import SOURCE
-from verale.runs.images import image_files
+from verale.runs.inputs import SOURCE
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -291,6 +290,8 @@ def load_source(path: Path | None, images: Path | None = None) -> Source:
 
 def _in_order(source: Source, images: Path) -> Source:
     """The source with the images of a folder, sorted by name, of which nothing else is known."""
+    from verale.runs.images import image_files
+
     files = tuple(image_files(images))
     return replace(source, folder=images, files=files, labels=(None,) * len(files), digests=(None,) * len(files))
 

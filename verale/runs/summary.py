@@ -15,10 +15,9 @@ from verale.checker.certificate import ActivationStatement, PatchStatement, SumS
 from verale.errors import InputError
 from verale.paradigms import READABLE
 from verale.runs.explained_run import ExplainedRun
-from verale.runs.folder import HEAD, RUN_FILE
-from verale.runs.inputs import run_of
+from verale.runs.inputs import HEAD, RUN_FILE, TABLE, run_of
 from verale.runs.listed import rows_of
-from verale.runs.table import TABLE, Explained, reasons, table_of
+from verale.runs.table import Explained, reasons, table_of
 
 _log = logging.getLogger(__name__)
 

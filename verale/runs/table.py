@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError, UsageError, option
 from verale.files import LARGEST_LATENTS, SentFile, certificates_folder, read
+from verale.runs.inputs import TABLE
 
 if TYPE_CHECKING:
     import pandas
-
-TABLE = "explanations.csv"
 
 
 @dataclass(frozen=True)

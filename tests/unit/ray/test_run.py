@@ -19,7 +19,7 @@ from verale.errors import VeraleError
 from verale.files import certificates_in
 from verale.head import Head, load_latents, save_latents
 from verale.runs import audit as audits
-from verale.runs import inputs
+from verale.runs import explain as explaining
 from verale.runs.explain import open_run
 from verale.runs.folder import locked
 from verale.runs.options import RunOptions
@@ -224,7 +224,7 @@ def test_one_command_at_a_time(folder) -> None:
 
 
 def test_large_latents_are_linked(folder, monkeypatch) -> None:
-    monkeypatch.setattr(inputs, "LARGEST_COPY", 100)
+    monkeypatch.setattr(explaining, "LARGEST_COPY", 100)
     told(folder, "OUT", "--engine", "ray")
     assert not (folder / "OUT" / "latents.safetensors").exists()
     code, _, said = audited(folder, "OUT", "--engine", "ray")

@@ -6,9 +6,10 @@ import pytest
 
 from verale.errors import InputError
 from verale.runs import written as module
-from verale.runs.folder import HEAD, is_of_run, locked, require_room, write_results
+from verale.runs.folder import is_of_run, locked, require_room, write_results
+from verale.runs.inputs import HEAD, TABLE
 from verale.runs.run import RunFolder
-from verale.runs.table import TABLE, Explained, read_table
+from verale.runs.table import Explained, read_table
 from verale.runs.written import WrittenFiles
 
 RUN = {"head": "a", "images": 2}

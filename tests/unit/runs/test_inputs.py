@@ -16,7 +16,7 @@ from support.small import small_head, small_latents
 
 from verale.errors import InputError
 from verale.head import Head, load_latents, save_latents
-from verale.runs import inputs
+from verale.runs import explain as explaining
 from verale.runs.explain import open_run
 from verale.runs.inputs import LINK, Inputs, find_inputs, sha256_of
 from verale.runs.options import RunOptions
@@ -142,7 +142,7 @@ class TestLinks:
 
     @pytest.fixture
     def out(self, files, tmp_path, monkeypatch) -> Path:
-        monkeypatch.setattr(inputs, "LARGEST_COPY", 100)
+        monkeypatch.setattr(explaining, "LARGEST_COPY", 100)
         run(tmp_path / "out", files)
         return tmp_path / "out"
 
@@ -202,7 +202,7 @@ class TestLinks:
         run(out, files)
 
     def test_overwriting_with_a_copy_removes_it(self, out, files, monkeypatch) -> None:
-        monkeypatch.setattr(inputs, "LARGEST_COPY", 2**30)
+        monkeypatch.setattr(explaining, "LARGEST_COPY", 2**30)
         run(out, files, overwrite=True)
         assert (out / "latents.safetensors").exists() and not (out / LINK).exists()
 

@@ -17,8 +17,9 @@ from verale.errors import InputError
 from verale.head import save_latents
 from verale.runs.explain import open_run
 from verale.runs.folder import locked
+from verale.runs.inputs import TABLE
 from verale.runs.options import RunOptions
-from verale.runs.table import TABLE, read_table
+from verale.runs.table import read_table
 from verale.runs.written import HeldFolder, WrittenFiles
 from verale.search import SearchOptions
 
