@@ -392,7 +392,7 @@ runs/run.py RunFolder.__init__: a certificate that was changed is explained agai
     never not files.is_ours(name)
     unit/runs/test_explain.py::test_what_was_changed_is_named_and_stays[False-000003.ale.json-<lambda>0]
 runs/run.py RunFolder.__init__: a table that was changed is replaced
-    never files.exists(TABLE) and not (is_older or files.is_ours(TABLE))
+    never files.exists(TABLE) and not files.is_ours(TABLE)
     unit/runs/test_explain.py::test_what_was_changed_is_named_and_stays[False-explanations.csv-<lambda>1]
 runs/capture.py captured_before: latents that were changed are captured again
     never not is_same

@@ -98,7 +98,7 @@ def open_run(
     with locked(directory) as held:
         written = WrittenFiles(directory, held)
         batch = 1 if batches.are_alone else batches.size
-        folder = RunFolder(written, run, len(batches.images), batch, how.overwrite, head.size)
+        folder = RunFolder(written, run, len(batches.images), batch, how.overwrite)
         needed = {name: RequiredFile(partial(written.holds, name, data)) for name, data in beside.items()}
         needed |= needed_inputs(written, run["head"], run["latents"], labels, link)
         if SOURCE not in beside:

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from verale.errors import InputError
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
+    pass
 
 _log = logging.getLogger(__name__)
 
@@ -26,8 +26,6 @@ _NUMBERED = re.compile(r"([0-9]+)\.(\D.*)", re.DOTALL)
 """A number and a name."""
 _MOST_DIGITS = 255
 """Of the number that a folder's name is."""
-
-Named = TypeVar("Named", Path, str)
 
 
 def image_files(folder: Path) -> list[Path]:
@@ -56,11 +54,10 @@ def tell_left_out(folder: Path) -> None:
 
 
 def readable(
-    files: Sequence[Named],
+    files: Sequence[Path],
     skip: bool = False,
     advance: Callable[[int], object] = lambda done: None,
-    decoded: Callable[[Named], Image] | None = None,
-) -> tuple[list[Named], list[InputError]]:
+) -> tuple[list[Path], list[InputError]]:
     """The images that can be read, all of which are decoded here, before the first is explained; and what is wrong with
     the others. Which ones are to be turned, and are not, is told.
 
@@ -68,20 +65,18 @@ def readable(
         files: the images.
         skip: whether some may be unreadable.
         advance: called with the number of images decoded since the last call.
-        decoded: decodes an image, or raises InputError; by default `read_picture`, of paths.
 
     Raises:
         InputError: none can be read; or one cannot, unless these are skipped. All are named.
     """
     from verale.pictures import is_turned, read_picture
 
-    decode: Callable[[Any], Image] = decoded or read_picture
-    taken: list[Named] = []
+    taken: list[Path] = []
     unreadable: list[InputError] = []
     turned: list[str] = []
     for file in files:
         try:
-            turned += [str(file)] * is_turned(decode(file))
+            turned += [str(file)] * is_turned(read_picture(file))
             taken.append(file)
         except InputError as error:
             unreadable.append(error)

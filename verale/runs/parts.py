@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from verale.errors import UsageError, VeraleError, option
 from verale.files import certificate_name
 from verale.paradigms import PARADIGMS
-from verale.runs.run import Finished, Range, cut, reach_of
+from verale.runs.run import Finished, Range, cut
 from verale.runs.table import Explained
 from verale.runs.workers.local import Cluster, Done, Processes, can_fork, cores, popped
 
@@ -282,6 +282,7 @@ def rows_and_certificates(
         labels: the true classes of the batch's images, if they are known.
     """
     from verale.certificate import Certificate
+    from verale.certificate.statements import bounded
     from verale.certificate.words import float_below
 
     rows, certificates = [], []
@@ -299,6 +300,7 @@ def rows_and_certificates(
         if isinstance(explanation, Certificate):
             data, name = explanation.to_bytes(), certificate_name(index)
             certificates.append((name, data))
+            reach = bounded(explanation.statements, prototypes, explanation.patches)
             possible = prototypes * (explanation.patches if PARADIGMS[explanation.paradigm].spatial else 1)
             values |= {
                 "size": explanation.size,
@@ -307,7 +309,10 @@ def rows_and_certificates(
                 "paradigm": explanation.paradigm,
                 "certificate": name,
                 "sha256": hashlib.sha256(data).hexdigest(),
-                **reach_of(explanation, prototypes),
+                "bounded_prototypes": reach.prototypes,
+                "prototypes": prototypes,
+                "bounded_pairs": reach.pairs,
+                "pairs": prototypes * explanation.patches,
             }
         else:
             values["reason"] = explanation.reason

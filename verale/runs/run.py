@@ -16,16 +16,15 @@ import hashlib
 import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
-from verale.certificate import Certificate
-from verale.errors import CertificateError, InputError, option
+from verale.errors import InputError, option
 from verale.files import certificate_name, certificates_in, read
 from verale.runs.folder import certificate_names
-from verale.runs.inputs import RUN_FILE, TABLE, sha256_of
-from verale.runs.table import COLUMNS, Explained, csv_line, csv_lines, read_table
+from verale.runs.inputs import RUN_FILE, TABLE
+from verale.runs.table import Explained, csv_lines, read_table
 from verale.runs.written import RequiredFile, WrittenFiles, moved
 
 Range = tuple[int, int]
@@ -126,7 +125,6 @@ class RunFolder:
         run: what the run's results depend on, as plain data.
         images, batch: how many images the run has, and how many a batch.
         overwrite: whether another run begins, whatever the folder holds.
-        prototypes: P of the head, for rows of older versions, which do not say how much statements bound.
 
     Attributes:
         is_begun: whether the folder holds this run already.
@@ -143,25 +141,19 @@ class RunFolder:
         images: int,
         batch: int,
         overwrite: bool = False,
-        prototypes: int | None = None,
     ) -> None:
-        self._files, self._run, self._prototypes = files, run, prototypes
+        self._files, self._run = files, run
         self._directory, self._table = files.directory, files.directory / TABLE
         self.is_begun = not overwrite and files.exists(RUN_FILE)
         self.by_index: dict[int, Explained] = {}
-        self._adopted: dict[str, str] = {}
         self._stamps: dict[str, tuple[int, ...] | None] = {}
         """Of the files that the end looks for, when they were written, or before they were read."""
         self._described = b""
         if self.is_begun:
             self._require_same(run, images)
-            is_older = files.is_new and files.exists(TABLE) and self._has_our_columns()
-            if files.exists(TABLE) and not (is_older or files.is_ours(TABLE)):
+            if files.exists(TABLE) and not files.is_ours(TABLE):
                 raise self._changed(TABLE)
             self.by_index = self._complete_batches(images, batch)
-            if is_older:
-                counted = {str(row.certificate): str(row.sha256) for row in self.by_index.values() if row.certificate}
-                self._adopted = {name: sha256_of(self._directory / name) for name in (RUN_FILE, TABLE)} | counted
             for name in self._uncounted():
                 if not files.is_ours(name):
                     raise self._changed(name)
@@ -173,7 +165,6 @@ class RunFolder:
 
     def begin(self) -> None:
         """Begin the run, or remove what an interruption left that does not count. Raises InputError."""
-        self._files.note(self._adopted)
         if not self.is_begun:
             self._described = (json.dumps(self._run, indent=1) + "\n").encode()
             self._stamps[RUN_FILE] = self._files.write(RUN_FILE, self._described)
@@ -280,12 +271,6 @@ class RunFolder:
         counted = {row.certificate for row in self.by_index.values()}
         return [name for name in certificate_names(self._directory) if name not in counted]
 
-    def _has_our_columns(self) -> bool:
-        """Whether the table has ours, or those of an older version, which noted no files: then it is taken for ours."""
-        columns = csv_line(COLUMNS)
-        heading = read(self._table, "a table (explanations.csv)", len(columns) + 1).split(b"\n")[0]
-        return columns.startswith(heading.decode("utf-8", "replace"))
-
     def _changed(self, name: str) -> InputError:
         return InputError(
             self._directory / name,
@@ -306,12 +291,9 @@ class RunFolder:
             return None
         try:
             self._stamps[row.certificate] = self._files.stamp(row.certificate)
-            data = read(self._directory / row.certificate, "a certificate")
-            if hashlib.sha256(data).hexdigest() != row.sha256:
+            if hashlib.sha256(read(self._directory / row.certificate, "a certificate")).hexdigest() != row.sha256:
                 return None
-            if row.prototypes is None and self._prototypes is not None:
-                row = replace(row, **reach_of(Certificate.from_bytes(data), self._prototypes))
-        except (InputError, CertificateError):
+        except InputError:
             return None
         return row
 
@@ -323,20 +305,3 @@ class RunFolder:
 def _brief(value: object) -> str:
     text = "nothing" if value is None else str(value)
     return text if len(text) <= 16 else f"{text[:12]}..."
-
-
-def reach_of(certificate: Certificate, prototypes: int) -> dict[str, Any]:
-    """What a certificate's statements bound, and of how much, as fields of its row.
-
-    Args:
-        prototypes: P of the head.
-    """
-    from verale.certificate.statements import bounded
-
-    reach = bounded(certificate.statements, prototypes, certificate.patches)
-    return {
-        "bounded_prototypes": reach.prototypes,
-        "prototypes": prototypes,
-        "bounded_pairs": reach.pairs,
-        "pairs": prototypes * certificate.patches,
-    }

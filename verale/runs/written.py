@@ -140,11 +140,6 @@ class WrittenFiles:
         """Whether `files.json` is there and ends with a whole line, so that lines may be added."""
         self._load()
 
-    @property
-    def is_new(self) -> bool:
-        """Whether no run is noted."""
-        return not self.names()
-
     def names(self, by: str | None = None) -> list[str]:
         """The files that a command noted."""
         return [name for name, noted in self._noted.items() if noted.by == by]
@@ -159,10 +154,6 @@ class WrittenFiles:
         self.require_there()
         return None if self._held is None else (self._held.descriptor, name)
 
-    def path(self, name: str) -> str | Path:
-        """The path of a file."""
-        return self.directory / name
-
     def stamp(self, name: str) -> tuple[int, ...] | None:
         """What tells, without reading it, that a file is another one, or was changed; None where nothing is there."""
         try:
@@ -176,7 +167,7 @@ class WrittenFiles:
 
     def exists(self, name: str) -> bool:
         """Whether anything has this name, be it a link that leads nowhere."""
-        return os.path.lexists(self.path(name))
+        return os.path.lexists(self.directory / name)
 
     def obstacle(self, name: str) -> tuple[object, str] | None:
         """What keeps a regular file from being reached at this name without links, and what it is; None where there is
@@ -253,7 +244,7 @@ class WrittenFiles:
             if name in needed and file.is_there():
                 kept.append(name)
             elif not (overwrite and self.is_ours(name)):
-                raise InputError(self.path(name), f"{file.problem}; {self.remedy(name)}")
+                raise InputError(self.directory / name, f"{file.problem}; {self.remedy(name)}")
         return kept
 
     def require_own(self, names: Iterable[str], by: str | None) -> None:
@@ -261,13 +252,13 @@ class WrittenFiles:
         for name in names:
             self._require_reachable(name)
             if self.exists(name) and not self.is_ours(name, by):
-                raise InputError(self.path(name), f"is in the way; {foreign()}")
+                raise InputError(self.directory / name, f"is in the way; {foreign()}")
 
     def require_kept(self, needed: Mapping[str, RequiredFile]) -> None:
         """Raise InputError for a file of a run that goes on which is there, and is another one."""
         for name, file in needed.items():
             if self.exists(name) and not (self.is_ours(name) or file.is_there()):
-                raise InputError(self.path(name), f"{file.problem}; {foreign()}")
+                raise InputError(self.directory / name, f"{file.problem}; {foreign()}")
 
     def _require_reachable(self, name: str) -> None:
         """Raise InputError for what keeps a regular file from being reached at this name."""
@@ -281,12 +272,12 @@ class WrittenFiles:
         read_now = {identity_of(path) for path in inputs} - {None} if there else set()
         for name in there:
             if not self.is_ours(name):
-                raise InputError(self.path(name), f"was changed since verale wrote it; {moved()}")
+                raise InputError(self.directory / name, f"was changed since verale wrote it; {moved()}")
             if identity_of(self.directory / name) in read_now:
                 problem = (
                     f"is read now, and {option('overwrite', True)} would remove it; choose another {option('out')}"
                 )
-                raise InputError(self.path(name), problem)
+                raise InputError(self.directory / name, problem)
 
     def clear(self, keep: Collection[str] = (), first: str | None = None, last: str | None = None) -> None:
         """Remove what the folder's run noted and is as it was, but for some names: `first` first, and `last` last."""
@@ -316,14 +307,14 @@ class WrittenFiles:
             if self.holds(name, data):
                 return None
             if not self.is_ours(name, by):
-                raise InputError(self.path(name), f"is another file than the one to write; {foreign()}")
+                raise InputError(self.directory / name, f"is another file than the one to write; {foreign()}")
         digest = hashlib.sha256(data).hexdigest()
         self.note({name: digest}, by)
         self._measured.pop(name, None)
         return self._put(name, data, f".{digest}.partial")
 
     def note(self, digests: Mapping[str, str], by: str | None = None) -> None:
-        """Note files that are about to be written, or that an earlier version wrote."""
+        """Note files that are about to be written."""
         lines = []
         for name, digest in digests.items():
             noted = self._noted.get(name)
@@ -348,7 +339,7 @@ class WrittenFiles:
         try:
             append_bytes(self.directory / name, text, self._within(name))
         except OSError as error:
-            raise _full(self.path(name), error) from error
+            raise _full(self.directory / name, error) from error
         self._measured[name] = size + len(text), after
 
     def settle(self) -> None:
@@ -393,7 +384,7 @@ class WrittenFiles:
     def _measure(self, name: str) -> tuple[int, Any]:
         """The size and the running SHA-256 of a file that is ours, and has no other name: text is added in place."""
         if not self.is_ours(name):
-            raise InputError(self.path(name), f"was changed since verale wrote it; {moved()}")
+            raise InputError(self.directory / name, f"was changed since verale wrote it; {moved()}")
         data = self._read(name)
         sha256 = hashlib.sha256(data)
         if not self._has_one_name(name):
@@ -412,10 +403,10 @@ class WrittenFiles:
             self._put_lines(self._lines())
             return
         try:
-            self._add_lines(b"".join(lines))
+            append_bytes(self.directory / FILES, b"".join(lines), self._within(FILES))
         except OSError as error:
             self._is_whole = False
-            raise _full(self.path(FILES), error) from error
+            raise _full(self.directory / FILES, error) from error
 
     def _put_lines(self, lines: bytes) -> None:
         self._put(FILES, lines, f".{hashlib.sha256(lines).hexdigest()}.partial")
@@ -428,26 +419,26 @@ class WrittenFiles:
         try:
             self._noted, is_whole = _parsed(self._read(FILES))
         except ValueError as error:
-            raise InputError(self.path(FILES), f"does not name files as verale does ({error}); {foreign()}") from None
+            raise InputError(
+                self.directory / FILES, f"does not name files as verale does ({error}); {foreign()}"
+            ) from None
         self._is_whole = is_whole and self._has_one_name(FILES)
-
-    # What follows is done otherwise in a folder elsewhere than on this machine.
 
     def _read(self, name: str) -> bytes:
         return read(self.directory / name, "a file that verale wrote", most=LARGEST_LATENTS)
 
     def _digest(self, name: str) -> str:
-        return _sha256(self.directory / name)
+        try:
+            with open_regular(self.directory / name) as stream:
+                return hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            raise InputError(self.directory / name, f"cannot be read ({error.strerror})") from error
 
     def _has_one_name(self, name: str) -> bool:
         return os.stat(self.directory / name).st_nlink == 1
 
     def _put(self, name: str, data: bytes, temporary: str) -> tuple[int, ...] | None:
         return _stamp(write_atomically(self.directory / name, data, temporary, self._within(name)))
-
-    def _add_lines(self, lines: bytes) -> None:
-        """Add lines to `files.json`, all at once. Raises OSError."""
-        append_bytes(self.directory / FILES, lines, self._within(FILES))
 
     def _unlink(self, name: str) -> None:
         """Remove a file, and the folders that are empty then."""
@@ -542,14 +533,6 @@ def _is_of_lines(path: Path) -> bool:
     """Whether a file begins as `files.json` does, or is the beginning of one."""
     begun = read(path, "a temporary file", len(_HEADING))
     return _HEADING.startswith(begun)
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with open_regular(path) as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(path, f"cannot be read ({error.strerror})") from error
 
 
 def _stamp(status: os.stat_result) -> tuple[int, ...]:

@@ -117,20 +117,6 @@ def test_the_table_says_how_much_statements_bound(tmp_path) -> None:
         assert row.bounded_pairs == row.size and row.bounded_prototypes == len({each.prototype for each in statements})
 
 
-@pytest.mark.parametrize("most", [2, 5])
-def test_a_table_of_an_older_version_is_filled_in(most, tmp_path, whole) -> None:
-    """It does not say how much statements bound; the certificates, which count by their digests, do. What was written
-    was not noted."""
-    run(tmp_path, most)
-    (tmp_path / "files.json").unlink()
-    table = tmp_path / "explanations.csv"
-    table.write_text("".join(f"{line.rsplit(',', 4)[0]}\n" for line in table.read_text().splitlines()))
-    assert "Pairs" not in table.read_text()
-    run(tmp_path)
-    assert {**contents(tmp_path), "files.json": whole["files.json"]} == whole
-    run(tmp_path, how=RunOptions(overwrite=True), options=SearchOptions("top_k"))
-
-
 @pytest.mark.parametrize(
     "damage",
     [
