@@ -6,7 +6,7 @@ import hashlib
 import json
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from verale.certificate.words import float_below
 from verale.datasets import storage
-from verale.datasets.footer import chunks_of, open_parquet
-from verale.datasets.limits import decoded, is_bytes, require_proportionate
+from verale.datasets.footer import chunks_of, decoded, is_bytes, open_parquet, require_proportionate
 from verale.errors import InputError
 from verale.files import SentFile, certificate_index, certificate_name, followed
 
@@ -37,25 +36,16 @@ def certificates_schema() -> Schema:
     """The columns of a dataset of certificates; `docs/scale.md` says what they mean."""
     import pyarrow as pa
 
+    whole, text = dict.fromkeys(("index", "predicted", "size"), pa.int64()), pa.string()
     return pa.schema(
-        {
-            "index": pa.int64(),
-            **dict.fromkeys(("name", "image"), pa.string()),
-            **dict.fromkeys(("predicted", "label", "size"), pa.int64()),
-            "correct": pa.bool_(),
-            **dict.fromkeys(("relative_size", "margin"), pa.float64()),
-            **dict.fromkeys(("paradigm", "others", "sha256", "reason"), pa.string()),
-            **dict.fromkeys(("bounded_prototypes", "prototypes", "bounded_pairs", "pairs"), pa.int64()),
-            **dict.fromkeys(("seconds", "score", "probability"), pa.float64()),
-            "second": pa.int64(),
-            **dict.fromkeys(("second_score", "second_probability"), pa.float64()),
-            "certificate": pa.binary(),
-        }
+        {"name": text, **whole, "margin": pa.float64(), "paradigm": text, "sha256": text, "certificate": pa.binary()}
     )
 
 
 def row_of(name: str, data: bytes) -> dict[str, object]:
     """The row of a certificate file. An invalid certificate gets a row too: the checker reports what is wrong."""
+    import pyarrow as pa
+
     row: dict[str, Any] = {"name": name, "sha256": hashlib.sha256(data).hexdigest(), "certificate": data}
     index = certificate_index(name)
     if index is not None:
@@ -69,29 +59,22 @@ def row_of(name: str, data: bytes) -> dict[str, object]:
             "size": len(predicate["statements"]),
             "margin": float_below(min(margins)),
         }
-        to_table([values], certificates_schema())  # whether Parquet can hold them
+        pa.Table.from_pylist([values], certificates_schema())  # whether Parquet can hold them
     except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
         return row
     return row | values
 
 
-def to_table(rows: Sequence[dict[str, Any]], schema: Schema) -> Table:
-    """A table of rows, values by column; a missing value becomes null."""
-    import pyarrow as pa
-
-    arrays = {field.name: pa.array([row.get(field.name) for row in rows], field.type) for field in schema}
-    return pa.table(arrays, schema=schema)
-
-
 def write_rows(path: str, rows: Iterable[dict[str, Any]]) -> int:
     """Write certificates' rows as one file, group by group; return how many. Nobody sees half of the file."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     schema, written = certificates_schema(), 0
     with storage.open_output(path) as stream, pq.ParquetWriter(stream, schema, compression="zstd") as writer:
         rest = iter(rows)
         while group := list(islice(rest, GROUP)):
-            writer.write_table(to_table(group, schema))
+            writer.write_table(pa.Table.from_pylist(group, schema))
             written += len(group)
     return written
 

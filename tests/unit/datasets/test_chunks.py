@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from verale.datasets.chunks import column_chunks
+from verale.datasets.footer import column_chunks
 
 NUMBERS = {"BOOLEAN": 0, "INT32": 1, "INT64": 2, "INT96": 3, "FLOAT": 4, "DOUBLE": 5, "BYTE_ARRAY": 6}
 NUMBERS["FIXED_LEN_BYTE_ARRAY"] = 7

@@ -8,10 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from verale.datasets import limits
-from verale.datasets.chunks import Chunk
-from verale.datasets.footer import chunks_of
-from verale.datasets.limits import decoded, is_bytes, require_proportionate
+from verale.datasets import footer as limits
+from verale.datasets.footer import Chunk, chunks_of, decoded, is_bytes, require_proportionate
 from verale.errors import InputError
 
 
