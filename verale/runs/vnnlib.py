@@ -31,7 +31,7 @@ from verale.certificate import (
 )
 from verale.checker.read.similarities import SIMILARITIES, Step
 from verale.errors import UsageError
-from verale.head import ChainSimilarity, Euclidean, Head, InnerProduct, Linear, MaxPooling
+from verale.head import Euclidean, Head, InnerProduct, Linear, MaxPooling
 
 
 @dataclass(frozen=True)
@@ -252,8 +252,7 @@ class _Network:
 
 def _steps_of(head: Head) -> tuple[Step, ...]:
     """The chain of steps that the head's similarity is."""
-    similarity, geometry = head.similarity, head.geometry.kind
-    if isinstance(similarity, ChainSimilarity):
-        return similarity.steps_of(geometry)
-    kind = SIMILARITIES[similarity.kind]
-    return kind.chain(geometry, {name: Fraction(getattr(similarity, name)) for name in kind.fields}).steps
+    kind = SIMILARITIES[head.similarity.kind]
+    given = {name: getattr(head.similarity, name) for name in kind.readers}
+    exact = {name: Fraction(each) if isinstance(each, int | float) else each for name, each in given.items()}
+    return kind.chain(head.geometry.kind, exact).steps
