@@ -7,7 +7,6 @@ import json
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
@@ -28,8 +27,6 @@ GROUP = 32
 _BINARY, _TEXT, _WHOLE = ("binary", "large_binary"), ("string", "large_string"), ("int64", "int32", "int16", "int8")
 _KINDS = {"certificate": _BINARY, "name": _TEXT, "index": (*_WHOLE, *(f"u{kind}" for kind in _WHOLE))}
 """The types that columns of a dataset of certificates may have where they exist; of nulls only they may have none."""
-_READERS = 16
-"""How many files are read at once for their rows' names: if they are far away, this is mostly waiting."""
 
 
 def certificates_schema() -> Schema:
@@ -160,16 +157,15 @@ def _group(opened: str, path: str, file: str, group: int, columns: tuple[str, ..
         raise InputError(file, f"cannot be read ({storage.reason(error)})") from error
 
 
-def _decoded(file: str, stream: NativeFile, group: int | None, columns: tuple[str, ...]) -> Table:
-    """Those of the columns that exist, of one row group or of all. Raises InputError if they are too large."""
+def _decoded(file: str, stream: NativeFile, group: int, columns: tuple[str, ...]) -> Table:
+    """Those of the columns that exist, of one row group. Raises InputError if they are too large."""
     import pyarrow.parquet as pq
 
     plain = open_parquet(file, stream)
     shared = [field.name for field in plain.schema_arrow if is_bytes(field.type)]
     parquet = pq.ParquetFile(stream, metadata=plain.metadata, read_dictionary=shared)
     present = [name for name in plain.schema_arrow.names if name in columns]
-    table = parquet.read(present) if group is None else parquet.read_row_group(group, present)
-    return decoded(file, stream.size(), table)
+    return decoded(file, stream.size(), parquet.read_row_group(group, present))
 
 
 def _require_columns(path: str, schema: Schema, column: str) -> None:
@@ -188,72 +184,14 @@ def _require_columns(path: str, schema: Schema, column: str) -> None:
                 raise InputError(path, f"column {name!r} is {kind}{repeated}, expected {kinds[0]}")
 
 
-def certificate_rows(path: str) -> ParquetRows:
-    """The rows of a dataset of certificates. Raises InputError, as `ParquetRows.open` does."""
-    return ParquetRows.open(path, "certificate")
-
-
-@dataclass(frozen=True)
-class RowNames:
-    """What the certificates of a dataset are called in messages and records: no two of them alike.
-
-    The name in the column `name`, or NNNNNN.ale.json with the row's number where there is none. A name that several
-    rows have is followed by `#` and the row's number, and so is a name that holds a `#`.
-
-    Attributes:
-        path: the dataset's, which stands before every name.
-        repeated: the names that several rows have.
-    """
-
-    path: str
-    repeated: frozenset[str]
-
-    @classmethod
-    def of(cls, rows: ParquetRows) -> RowNames:
-        """The names of a dataset; all its names are read."""
-        counts: Counter[str] = Counter()
-        with ThreadPoolExecutor(_READERS) as pool:
-            start = 0
-            for names in pool.map(lambda file: _names_in(rows.path, *file), rows.files):
-                counts.update(_plain(row, name) for row, name in enumerate(names, start))
-                start += len(names)
-        return cls(rows.path, frozenset(name for name, count in counts.items() if count > 1))
-
-    def label(self, row: int, name: str | None) -> str:
-        """What the certificate of a row is called, given its value in the column `name`."""
-        plain = _plain(row, name)
-        return storage.join(self.path, f"{plain}#{row}" if plain in self.repeated or "#" in plain else plain)
-
-
-def _plain(row: int, name: object) -> str:
-    """The name of a row, which never leads out of the dataset as a path from the root would."""
-    return str(name or certificate_name(row)).lstrip("/")
-
-
-def _names_in(path: str, file: str, groups: tuple[int, ...]) -> list[str | None]:
-    """The column `name` of a file, all groups at once: its footer, which may be long, is read once."""
-    from pyarrow import ArrowException
-
-    files, _ = storage.resolve(path)
-    try:
-        with storage.open_file(files, file) as stream:
-            table = _decoded(file, stream, None, ("name",))
-        if "name" not in table.column_names:
-            return [None] * sum(groups)
-        names: list[str | None] = table["name"].to_pylist()
-    except (OSError, ValueError, ArrowException) as error:
-        raise InputError(file, f"cannot be read ({storage.reason(error)})") from error
-    if len(names) != sum(groups):
-        raise InputError(file, "changed while it was read; run the command again")
-    return names
-
-
 @dataclass(frozen=True)
 class PackedCertificate:
     """A certificate in a dataset; `verale.runs.audit` audits these as it audits files.
 
     Attributes:
-        name: as `RowNames.label` says.
+        name: in messages and records, after the dataset's path: the one in the column `name`, or NNNNNN.ale.json with
+            the row's number where there is none. A name that several rows have, or that holds a `#`, is followed by `#`
+            and the row's number: no two of them are alike.
         short: the certificate's name alone, which other rows may have too.
         rows, index: the dataset, and the certificate's row in it.
     """
@@ -271,16 +209,20 @@ class PackedCertificate:
 
 def packed_certificates(path: str) -> tuple[list[PackedCertificate], int]:
     """The certificates of a dataset, and how many of its rows have none. Raises InputError."""
-    rows = certificate_rows(path)
-    names = RowNames.of(rows)
-    certificates, without = [], 0
+    rows = ParquetRows.open(path, "certificate")
+    names: list[str] = []
+    valid: list[bool] = []
     for start, stop in rows.groups:
         table = rows.take(start, stop, ("name", "certificate"))
         given = table["name"].to_pylist() if "name" in table.column_names else [None] * len(table)
-        has_one = table["certificate"].is_valid().to_pylist()
-        for index, (name, valid) in enumerate(zip(given, has_one, strict=True), start):
-            if valid:
-                short = str(name or certificate_name(index))
-                certificates.append(PackedCertificate(names.label(index, name), short, rows, index))
-            without += not valid
-    return certificates, without
+        names += [str(name or certificate_name(index)) for index, name in enumerate(given, start)]
+        valid += table["certificate"].is_valid().to_pylist()
+    plain = [name.lstrip("/") for name in names]  # which never leads out of the dataset, as a path from the root would
+    times = Counter(plain)
+    labels = [f"{name}#{row}" if times[name] > 1 or "#" in name else name for row, name in enumerate(plain)]
+    certificates = [
+        PackedCertificate(storage.join(path, labels[row]), names[row], rows, row)
+        for row, is_one in enumerate(valid)
+        if is_one
+    ]
+    return certificates, len(valid) - len(certificates)
