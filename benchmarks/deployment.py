@@ -5,7 +5,7 @@
 RUNS holds the models that `benchmarks.cifar10` wrote, CIFAR10 its images, DATA the heads trained on CIFAR-100
 with their latents, of which a fourth as many images are taken. Every certificate is audited with `--deployment` under
 each formula; what falls short under the one that the network uses is explained again with a reserve
-(`verale.runs.deployed`), under the first paradigm of each head. Then the logits that the network gave in float32 are
+(`verale.runs.parts`), under the first paradigm of each head. Then the logits that the network gave in float32 are
 compared with what is proved of them: their differences are at least the margins that are left. The exit code is 1 if
 one is not, or if a certificate is not proved in real arithmetic.
 """
@@ -30,7 +30,7 @@ from verale.checker import Auditor
 from verale.checker.deployment import FORMULAS, Deployment
 from verale.head import Head, Softmax
 from verale.head.latents import as_patches
-from verale.runs.deployed import explain_deployed
+from verale.runs.parts import explain_deployed
 from verale.search import SearchOptions
 from verale.search.explain import explain
 from verale.search.searches import paradigms_taken
@@ -197,7 +197,7 @@ def _report(rows: list[Row], images: int, command: str) -> str:
         "median of what the least margin loses. **short**: the most by which one falls short under the formula that",
         "the network uses: `cdist` for protopnet and protopool (CaBRNet's layer), `direct` for gaussian; cosines and",
         "masses have one formula. **with a reserve**: how many hold under it if explained again by",
-        "`verale.runs.deployed`, and how many statements these have for each one of before.",
+        "`verale.runs.parts`, and how many statements these have for each one of before.",
         "",
         "| data | model | paradigm | certificates | median margin | direct held | expanded held | cdist held |"
         " direct lost | expanded lost | cdist lost | short | with a reserve |",

@@ -299,10 +299,10 @@ runs/gap.py gap: the bound may be about another class
 runs/gap.py gap: the proved checker is said to prove the bound
     Gap(released.certificate, least, by, document) => Gap(released.certificate, least, PROVED, document)
     end_to_end/test_contrast.py::test_how_small_an_explanation_can_be
-runs/released.py Released.margins: sets are excluded by what all statements prove
+runs/refute.py Released.margins: sets are excluded by what all statements prove
     self.auditor.numbers(rest.to_bytes()).margins => self.certificate.margins
     unit/runs/test_contrast.py::test_many_statements_are_grown_and_reduced
-runs/released.py opened: a certificate need not be about its image
+runs/refute.py opened: a certificate need not be about its image
     without verdict = with_image.check(data)
     unit/runs/test_gap.py::test_a_certificate_that_is_not_about_its_image_is_refused[gap]
 files.py _require_replaceable: a link is replaced by a file

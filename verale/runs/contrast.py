@@ -1,12 +1,13 @@
-"""Contrast: a smallest set of statements whose release lets another class win, with latents that show it."""
+"""Contrast: a smallest set of statements whose release lets another class win, with latents that show it; and what
+these look like: pictures by a decoder, or the nearest patches of images that are known."""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -20,7 +21,7 @@ from verale.adapters.fields import Origin
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, SumStatement
 from verale.certificate.words import float_below
 from verale.checker import AuditOptions, Auditor, Status
-from verale.errors import UsageError
+from verale.errors import HeadError, InputError, UsageError, naming
 from verale.files import require_writable
 from verale.head import Evaluation, Head, evaluate
 from verale.head.evaluation import belonging
@@ -34,10 +35,9 @@ from verale.runs.arguments import (
 )
 from verale.runs.folder import PATIENCE, locked
 from verale.runs.inputs import SOURCE
-from verale.runs.likeness import NearPatch, decoder_of, near_patches, origins_record
 from verale.runs.options import PROVING, audit_options
-from verale.runs.released import Deadline, Released, Witness, opened
-from verale.runs.source import load_source
+from verale.runs.refute import Deadline, Released, Witness, opened
+from verale.runs.source import Source, load_source
 from verale.runs.written import WrittenFiles
 
 _log = logging.getLogger(__name__)
@@ -54,6 +54,30 @@ WITNESS, REST, PROOF, RECORD = "witness.latents.safetensors", "rest.ale.json", "
 PICTURE, BEFORE = "witness.png", "image.png"
 _FILES = (WITNESS, REST, PROOF, PICTURE, BEFORE)
 _BY = "contrast"
+
+
+@dataclass(frozen=True)
+class NearPatch:
+    """A changed patch, and the patch of a known image whose latent is nearest to it.
+
+    Attributes:
+        patch: the changed one.
+        image, at: the image's index in the latents file, and its patch.
+        file: the image's file, where known.
+        distance: between the latents; an estimate.
+        moved: how far the changed one is from what it was.
+    """
+
+    patch: int
+    image: int
+    at: int
+    file: str | None
+    distance: float
+    moved: float
+
+    def record(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -391,3 +415,59 @@ def value_at(head: Head, certificate: Certificate, number: int, evaluated: Evalu
 
 def _chunks(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
     return (numbers[start : start + size] for start in range(0, len(numbers), size))
+
+
+_MOST_NEAR = 8
+"""The most patches that are described."""
+
+
+def near_patches(changed: Tensor, before: Tensor, images: Iterable[Tensor], source: Source) -> list[NearPatch]:
+    """For the patches that changed most, the nearest patch of known images, the one that changed most first.
+
+    Args:
+        changed: (L, D).
+        before: (L, D) what it was.
+        images: (L', D) each, in the order of `source.files`.
+        source: where the images come from.
+    """
+    moved = (changed - before).norm(dim=1)
+    order = [patch for patch in moved.argsort(descending=True).tolist()[:_MOST_NEAR] if float(moved[patch]) > 0]
+    best = torch.full((len(order),), torch.inf, dtype=torch.float64)
+    where = [(0, 0)] * len(order)
+    for index, image in enumerate(images):
+        away = torch.cdist(changed[order], image.to(changed), compute_mode="donot_use_mm_for_euclid_dist")
+        for row, (distance, at) in enumerate(zip(*away.min(1), strict=True)) if order else ():
+            if distance < best[row]:
+                best[row], where[row] = distance, (index, int(at))
+    files = [source.files[image].name if image < len(source.files) else None for image, _ in where]
+    return [
+        NearPatch(patch, image, at, file, float(distance), float(moved[patch]))
+        for patch, (image, at), file, distance in zip(order, where, files, best, strict=True)
+    ]
+
+
+def origins_record(prototypes: Iterable[int], origins: Mapping[int, Origin]) -> list[dict[str, object]]:
+    """The training patches of some prototypes, for JSON."""
+    return [origins[prototype].record() for prototype in sorted(set(prototypes)) if prototype in origins]
+
+
+def decoder_of(model: str | Path, depth: int) -> Callable[[Tensor], bytes]:
+    """The decoder of a whole PrototypeDL model: the PNG file of latents (1, D).
+
+    Args:
+        model: its file.
+        depth: D of the head that it has to belong to.
+
+    Raises:
+        InputError: a file that holds no such model, or the model of another head.
+    """
+    from verale.adapters import load_model
+    from verale.adapters.published.prototypedl import Autoencoder
+    from verale.pictures import png
+
+    with naming(model, HeadError):
+        network = Autoencoder(load_model(model))
+    own = network.latents(torch.zeros(1, *network.shape)).shape[2]
+    if own != depth:
+        raise InputError(model, f"has latents of {own} numbers, expected the head's {depth}: is it another network?")
+    return lambda latents: png(network.pictures(latents.float())[0])

@@ -69,7 +69,7 @@ def open_run(
             folder, even if it is of the same run. By default there is one process for each core, where the images take
             seconds; on another device than the CPU, this process alone.
         files: the paths from which head and latents were read, where they were; None for latents of another form.
-        deployment: keep only certificates that hold in float32 too, computed like this (`deployed`).
+        deployment: keep only certificates that hold in float32 too, computed like this (`verale.runs.parts.Reserves`).
         seen: pictures and their network. Then certificates are about these, and the latents are for pages alone.
         beside: other files that the folder gets first, by name; by default those of `seen`.
         inputs: the files that were read, beside `files` and those of `seen`. They stay.

@@ -18,7 +18,7 @@ from verale.options import keywords
 from verale.runs.arguments import HeadFile, require_search
 from verale.runs.folder import require_output
 from verale.runs.options import PROVING, audit_options
-from verale.runs.released import opened
+from verale.runs.refute import opened
 
 SECONDS = 30.0
 

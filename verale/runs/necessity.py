@@ -16,7 +16,7 @@ from verale.options import keywords
 from verale.runs.arguments import HeadFile, require_search
 from verale.runs.folder import write_beside
 from verale.runs.options import PROVING, audit_options
-from verale.runs.released import Released, Witness, opened
+from verale.runs.refute import Released, Witness, opened
 from verale.runs.written import WrittenFiles
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from verale.errors import UsageError, VeraleError, option
 from verale.files import certificate_name
 from verale.paradigms import PARADIGMS
+from verale.runs.options import RunOptions, audit_options
 from verale.runs.run import Finished, Range, cut
 from verale.runs.table import Explained
 from verale.runs.workers.local import Cluster, Done, Processes, can_fork, cores, popped
@@ -28,11 +30,11 @@ from verale.runs.workers.local import Cluster, Done, Processes, can_fork, cores,
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from verale.certificate import Certificate
+    from verale.checker import Auditor, Verdict
     from verale.checker.deployment import Deployment
     from verale.head import Head
-    from verale.runs.deployed import Reserves
-    from verale.runs.options import RunOptions
-    from verale.search import Batches, ImageResult, NotKept, SearchOptions
+    from verale.search import Batches, ImageResult, NotKept, SearchOptions, Unexplained
     from verale.search.through import ThroughNetwork
 
 Part = tuple[list[Explained], list[tuple[str, bytes]]]
@@ -59,7 +61,7 @@ class Explainer:
 
     Attributes:
         head, options: see `Batches`.
-        deployment: keep only certificates that hold in float32 too, computed like this (`deployed`).
+        deployment: keep only certificates that hold in float32 too, computed like this (`Reserves`).
         through: a network; then images are pictures, see `Batches`.
 
     Raises:
@@ -90,8 +92,6 @@ class Explainer:
     def _reserves(self) -> Reserves | None:
         if self.deployment is None:
             return None
-        from verale.runs.deployed import Reserves
-
         return Reserves(self.head, self.deployment, self.options)
 
     def part(self, batches: Batches, images: Tensor, first: int, labels: Sequence[int | None] | None) -> Part:
@@ -344,3 +344,122 @@ def _confidence(logits: Tensor | None, predicted: int | None) -> dict[str, objec
         "probability_difference": share - second_share,
     }
     return {"second": second} | {key: value if math.isfinite(value) else None for key, value in numbers.items()}
+
+
+_TRIALS = 4
+_MORE = Fraction(9, 8)
+"""What is lost depends on the statements, so the reserve is greater than what the last ones lost."""
+
+
+class Reserves:
+    """Certificates of one head that hold in float32.
+
+    Args:
+        head: the head; its readout is linear.
+        deployment: how the deployed head computes.
+        options: how to explain.
+
+    Attributes:
+        deployment: how the deployed head computes.
+
+    Raises:
+        UsageError: another readout.
+    """
+
+    def __init__(self, head: Head, deployment: Deployment, options: SearchOptions) -> None:
+        from verale.head import Linear
+        from verale.runs.arguments import HeadFile
+
+        if not isinstance(head.readout, Linear):
+            raise UsageError("the readout is not linear, expected logits that a reserve can be taken from")
+        self._head, self._file = head, HeadFile("head", head.to_bytes(), head)
+        self.deployment, self._options = deployment, options
+
+    def held(self, images: Tensor, explained: Sequence[Certificate | Unexplained]) -> list[Certificate | Unexplained]:
+        """For each image (L, D) its certificate, or one of the same paradigm that holds in float32, or why there is
+        none. The checker proves each of them."""
+        from verale.checker import Auditor
+        from verale.runs.arguments import latents_bytes
+        from verale.search import Unexplained
+
+        auditor = Auditor(self._file.data, latents_bytes(images, self._file))
+        each = zip(images, explained, strict=True)
+        return [one if isinstance(one, Unexplained) else self._one(auditor, image, one) for image, one in each]
+
+    def _one(self, auditor: Auditor, image: Tensor, certificate: Certificate) -> Certificate | Unexplained:
+        from verale.certificate.words import above
+        from verale.search import Unexplained
+        from verale.search.explain import explain_batches
+
+        kept, reserve = certificate, Fraction(0)
+        options = replace(self._options, paradigm=certificate.paradigm, batch=1)
+        for _ in range(_TRIALS):
+            verdict = auditor.check(kept.to_bytes(), deployment=self.deployment)
+            if verdict.claims.get("deployment") == "proved":
+                return kept
+            if not verdict.deployed:
+                return Unexplained(certificate.predicted, verdict.message)
+            reserve = max(_lost(verdict), reserve) * _MORE
+            behind, taken = _behind(self._head, certificate.predicted, reserve)
+            again = next(explain_batches(behind, image[None], options))[0]
+            if isinstance(again, Unexplained) or again.predicted != certificate.predicted:
+                break
+            margins = tuple(None if m is None else _below(Fraction(m) + taken) for m in again.margins)
+            kept = replace(again, head=certificate.head, minimal=False, margins=margins)
+        why = f"no statements are found that leave a lead of {above(reserve)}, which float32 may lose"
+        return Unexplained(certificate.predicted, why)
+
+
+def explain_deployed(
+    head: Head, latents: object, formula: str, options: SearchOptions | None = None, ulps: str | None = None
+) -> list[Certificate | Unexplained]:
+    """Explain the prediction for every image, so that `audit` with this formula proves the certificate.
+
+    An explanation is shrunk until its margins are hardly positive, and then rounding may make up for them. So such an
+    image is explained again as if each rival's logit were greater by what is lost: these statements leave as much more.
+    They are not minimal for the head itself, and the certificate does not claim it.
+
+    Args:
+        head: the head; its readout is linear.
+        latents: (N, D, H, W) or (N, L, D).
+        formula: how the deployed head computes squared distances, `direct`, `expanded` or `cdist`.
+        options: how to explain.
+        ulps: within how many units in the last place its functions are, "log=4,exp=4,sqrt=1" by default.
+
+    Raises:
+        UsageError: a formula or ulps that are not defined, or another readout.
+        LatentsError: latents that do not fit the head.
+
+    Soundness: a certificate is returned only where the checker has proved it, in float32 too.
+    """
+    from verale.head.latents import as_patches
+    from verale.search import SearchOptions
+    from verale.search.explain import explain_batches
+
+    deployment = audit_options(fields={"deployment": formula, "ulps": ulps}).deployment
+    options = options or SearchOptions()
+    if deployment is None:
+        raise UsageError("deployment: there is no formula")
+    reserves, images = Reserves(head, deployment, options), as_patches(latents, head.depth)
+    explained = [one for batch in explain_batches(head, images, options) for one in batch]
+    return reserves.held(images, explained)
+
+
+def _lost(verdict: Verdict) -> Fraction:
+    """The most that a margin loses."""
+    pairs = zip(verdict.margins, verdict.deployed, strict=True)
+    return max(real - left for real, left in pairs if real is not None and left is not None)
+
+
+def _behind(head: Head, predicted: int, reserve: Fraction) -> tuple[Head, Fraction]:
+    """The head with a smaller bias of that class, and exactly by how much it is smaller."""
+    bias = head.weight.new_zeros(head.classes).double() if head.bias is None else head.bias.double().clone()
+    before = Fraction(float(bias[predicted]))
+    bias[predicted] -= float(reserve)
+    return replace(head, bias=bias), before - Fraction(float(bias[predicted]))
+
+
+def _below(value: Fraction) -> float:
+    """A binary64 number that is no greater."""
+    nearest = float(value)
+    return nearest if nearest <= value else math.nextafter(nearest, -math.inf)

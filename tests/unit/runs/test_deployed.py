@@ -16,7 +16,7 @@ import verale
 from verale.certificate import Certificate
 from verale.errors import UsageError
 from verale.head import Box
-from verale.runs.deployed import explain_deployed
+from verale.runs.parts import explain_deployed
 from verale.search import SearchOptions, Unexplained
 from verale.soundness.paths import CERTIFICATES
 

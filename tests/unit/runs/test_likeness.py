@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from verale.adapters.fields import Origin
-from verale.runs.likeness import near_patches, origins_record
+from verale.runs.contrast import near_patches, origins_record
 from verale.runs.source import Source
 
 
