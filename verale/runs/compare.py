@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from os.path import lexists
 from pathlib import Path
 from typing import Any
 
@@ -439,9 +438,6 @@ def compare(a: str, b: str, head: str | None = None, latents: str | None = None)
         head and the latents (`Auditor.at_image`). Classes, sizes, margins and minimality are what the certificates
         claim, and without a certificate what the table says: `verale audit` proves them.
     """
-    for given in (a, b):
-        if not lexists(given):
-            raise InputError(given, "there is no such folder; expected one that verale explain wrote")
     inputs = find_inputs(certificates_folder(Path(b)), head, latents)
     second = ExplainedRun.of(b, inputs.head).with_latents(inputs.latents)
     first = ExplainedRun.of(a)

@@ -107,34 +107,22 @@ Qed.
 
 
 @dataclass(frozen=True)
-class Instance:
-    """Claim 2 of a certificate.
-
-    Attributes:
-        image: the latents, a term.
-        settings: with which it is computed, a term.
-    """
-
-    image: str
-    settings: str
-
-
-@dataclass(frozen=True)
 class Theorem:
-    """The claims of a certificate, as terms of Rocq.
+    """The claims of a certificate, as terms of Rocq. Settings and hints, with which they are computed, need not be
+    believed.
 
     Attributes:
         predicted: the class.
         certificate: the certificate.
-        settings, hints: with which claim 1 is computed. They need not be believed.
-        instance: claim 2, where there are latents.
+        settings, hints: of claim 1.
+        instance: of claim 2 the latents and the settings, where there are latents.
     """
 
     predicted: int
     certificate: str
     settings: str
     hints: str
-    instance: Instance | None
+    instance: tuple[str, str] | None
 
 
 class Prover:
@@ -173,7 +161,7 @@ class Prover:
             certificate.predicted,
             certificate_term(certificate),
             *hints_terms(self._claims.hints),
-            None if image is None else Instance(image_term(image), settings_term(self._claims.settings)),
+            None if image is None else (image_term(image), settings_term(self._claims.settings)),
         )
 
 
@@ -199,21 +187,6 @@ class _Hinted(ProvedClaims):
         answer = self._answer("instance_settings", self._about(certificate, image_text(seen)))
         self.settings = answer.why
         return answer.word == "hints"
-
-
-@dataclass(frozen=True)
-class NamedTheorem:
-    """What is stated of one certificate.
-
-    Attributes:
-        file: the path of its file.
-        sha256: of its bytes.
-        theorem: the terms.
-    """
-
-    file: str
-    sha256: str
-    theorem: Theorem
 
 
 def names_of(files: Iterable[str]) -> list[str]:
@@ -251,7 +224,7 @@ class Theorems:
             raise InputError(*str(error).split(": ", 1)) from error
         except CheckerError as error:
             raise InputError(head.path if latents is None else f"{head.path}, {latents}", str(error)) from error
-        self._stated: list[NamedTheorem] = []
+        self._stated: list[tuple[str, str, Theorem]] = []
 
     def add(self, file: str) -> Verdict:
         """Find how a certificate is proved, and state it. The verdict says so, or what is not proved.
@@ -270,7 +243,7 @@ class Theorems:
             return Verdict(Status.NOT_PROVED, error.reason, str(error))
         except CheckerError as error:
             raise InputError(file, str(error)) from error
-        self._stated.append(NamedTheorem(file, hashlib.sha256(data).hexdigest(), theorem))
+        self._stated.append((file, hashlib.sha256(data).hexdigest(), theorem))
         return Verdict(Status.PROVED, "", "")
 
     def write(self, file: str | Path) -> None:
@@ -279,20 +252,20 @@ class Theorems:
         write_atomically(file, "".join(parts).encode("ascii"))
 
 
-def theorem_file(file: str, head: HeadFile, term: str, stated: Sequence[NamedTheorem]) -> Iterator[str]:
+def theorem_file(file: str, head: HeadFile, term: str, stated: Sequence[tuple[str, str, Theorem]]) -> Iterator[str]:
     """The parts of the file, in their order.
 
     Args:
         file: its path, for the comment.
         head: the head's file.
         term: the head.
-        stated: the certificates.
+        stated: of each certificate its file, its SHA-256 and what is stated.
     """
-    instances = (each.theorem.instance for each in stated)
-    machine = any("Sint63" in part for part in (term, *(one.image for one in instances if one is not None)))
+    instances = (theorem.instance for _, _, theorem in stated)
+    machine = any("Sint63" in part for part in (term, *(one[0] for one in instances if one is not None)))
     count = "1 certificate" if len(stated) == 1 else f"{len(stated)} certificates"
     yield _INTRODUCTION.format(count=count, version=__version__, file=_told(file), machine=_MACHINE if machine else "")
-    products = "Sint63" in term and any("AboutPatch" in each.theorem.certificate for each in stated)
+    products = "Sint63" in term and any("AboutPatch" in theorem.certificate for _, _, theorem in stated)
     learn, ready = "learn", "learn_ready the_head _ _"
     yield _REQUIRED.format(machine=" Sint63" if machine else "", products=" MachineProducts" if products else "")
     yield _HEAD.format(file=_told(head.path), sha256=head.sha256, head=term)
@@ -301,15 +274,14 @@ def theorem_file(file: str, head: HeadFile, term: str, stated: Sequence[NamedThe
         yield _PLANES
     latest: dict[str, str] = {}
     theorems: list[str] = []
-    for name, each in zip(names_of(s.file for s in stated), stated, strict=True):
-        theorem = each.theorem
+    for name, (path, sha256, theorem) in zip(names_of(path for path, _, _ in stated), stated, strict=True):
         if theorem.settings not in latest:
             latest[theorem.settings] = f"prepared_{len(latest)}"
             yield _PREPARED.format(prepared=latest[theorem.settings], settings=theorem.settings)
         yield _ENTAILED.format(
             name=name,
-            file=_told(each.file),
-            sha256=each.sha256,
+            file=_told(path),
+            sha256=sha256,
             certificate=theorem.certificate,
             hints=theorem.hints,
             before=latest[theorem.settings],
@@ -319,9 +291,7 @@ def theorem_file(file: str, head: HeadFile, term: str, stated: Sequence[NamedThe
         latest[theorem.settings] = f"learned_{name}"
         theorems.append(f"entailed_{name}")
         if (instance := theorem.instance) is not None:
-            yield _INSTANCE.format(
-                name=name, image=instance.image, settings=instance.settings, predicted=theorem.predicted
-            )
+            yield _INSTANCE.format(name=name, image=instance[0], settings=instance[1], predicted=theorem.predicted)
             theorems += [f"instance_{name}", f"classified_{name}"]
     yield f"\nDefinition all_theorems := ({', '.join(theorems)}, I).\nPrint Assumptions all_theorems.\n"
 
