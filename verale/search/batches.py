@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -32,9 +32,11 @@ from verale.search.paradigms.base import ParadigmSearch, require_memory
 from verale.search.problem import Problem
 from verale.search.searches import best_paradigm, has_prices, priced_margins, searches_of
 from verale.search.smallest import Kept, NotKept, Solved, keep_smallest
-from verale.search.through import BEYOND, ThroughNetwork, solve_picture
 from verale.search.tolerance import AUTO, EXACT, Tolerance, tolerances
 from verale.version import __version__
+
+if TYPE_CHECKING:
+    from verale.search.through import ThroughNetwork
 
 __all__ = ["Batches", "ImageResult", "best_paradigm"]
 
@@ -234,6 +236,8 @@ class _Explainer:
 
     def _of_picture(self, picture: Tensor, through: ThroughNetwork) -> ImageResult:
         """The result for one picture (C, H, W)."""
+        from verale.search.through import solve_picture
+
         ranges = through.ranges(picture)  # as a network's own layers, in all threads
         evaluated = through.evaluated(self.head, picture)
         with one_thread():
@@ -316,6 +320,8 @@ class _Explainer:
     def _unsettled(self, tolerance: Tolerance, image: Problem) -> str:
         """Why all statements about an image, observed exactly here, entail no class; and which tolerance to try."""
         if not bool(image.settled > 0):
+            from verale.search.through import BEYOND
+
             return _TIE if image.is_finite else BEYOND
         if tolerance.digits:
             return _TOO_FEW.format(tolerance, FEWEST_DIGITS)
