@@ -192,9 +192,6 @@ def _run() -> NoReturn:
 class _Trial(MetaPathFinder):
     """Lets another process use a library first, if variables are set that its C++ code reads then: of what that cannot
     read, it ends the process by a signal. Raises VeraleError.
-
-    Args:
-        environment: what the environment sets.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:

@@ -252,13 +252,7 @@ def _capture(
 
 @dataclass
 class _Told:
-    """What is said of a run when it has ended; of a million images, not all that is known of each.
-
-    Attributes:
-        images: how many there are.
-        certificates: their paths.
-        without: the rows of images that have none.
-    """
+    """What is said of a run when it has ended; of a million images, not all that is known of each."""
 
     images: int = 0
     certificates: list[str] = field(default_factory=list)

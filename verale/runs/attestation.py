@@ -40,10 +40,6 @@ class Attestation:
 
     An earlier attestation of that name is removed at once, so that it cannot be taken for this audit's.
 
-    Args:
-        path: the file.
-        inputs: what the audit reads.
-
     Raises:
         InputError: the file exists and is not an attestation of ours, which stays as it is; or it cannot be written.
     """

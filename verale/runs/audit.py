@@ -107,11 +107,6 @@ def origins_auditor(
 def judged_origins(path: str | Path, auditor: Auditor, images: str | Path) -> tuple[JudgedOrigin, ...]:
     """What the checker proves of each origin of a file.
 
-    Args:
-        path: the origins file.
-        auditor: see `origins_auditor`.
-        images: the path of its pictures, for messages.
-
     Raises:
         InputError: a file that cannot be used.
         FormatError, UnprovedError: of the whole file; see `judge_origins`.

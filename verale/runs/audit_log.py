@@ -283,10 +283,6 @@ def read_records(path: object, stream: BinaryIO) -> Iterator[tuple[dict[str, Any
     """The records of an audit log, and where in it each begins and ends. After the last one comes nothing, or half a
     record.
 
-    Args:
-        path: the log's, for messages.
-        stream: its bytes, from the beginning on.
-
     Raises:
         InputError: a line that is not a record, or not the beginning of one at the end; or one with another verdict
             than an earlier line, on the same bytes and run. The message names the line.

@@ -92,10 +92,6 @@ class CoveringAudits:
         how: how the audits run.
         log: gets every outcome; what it has already is not audited again.
 
-    Attributes:
-        data: the images.
-        total: how many there are.
-
     Raises:
         InputError: a file that cannot be used, or latents that do not fit the head.
     """

@@ -133,9 +133,6 @@ def explain_model(
             no main guard.
         search: how to explain, as of `verale.explain`.
 
-    Returns:
-        What was written.
-
     Raises:
         HeadError: the head does not compute the model's logits, and which option would; or a tensor is missing.
         UsageError: an argument that does not fit.
@@ -302,12 +299,7 @@ def _source(
 
 @dataclass(frozen=True, eq=False)
 class _PrototypeImages:
-    """The training images of prototypes.
-
-    Attributes:
-        prototypes: those whose image is given.
-        images: their images.
-    """
+    """The training images of prototypes."""
 
     prototypes: list[int]
     images: ModelImages

@@ -81,13 +81,7 @@ class HeadOfRun:
 
 @dataclass(frozen=True)
 class CertificateFile:
-    """A certificate of a run.
-
-    Attributes:
-        path: of its file.
-        data: its bytes.
-        certificate: what they say.
-    """
+    """A certificate of a run."""
 
     path: Path
     data: bytes

@@ -35,9 +35,6 @@ def write_of_run(run: Path, images: Path, output: str, progress: Progress) -> st
         output: the latents file.
         progress: what tells how many of how many images are captured.
 
-    Returns:
-        What was written, in words.
-
     Raises:
         InputError: a file that cannot be used, or is in the way.
     """
@@ -68,9 +65,6 @@ def write_of_model(
         level: which prototypes of a hierarchical network are decoded, `super` or `sub`.
         output: the latents file.
         pictures: the folder for the prototypes' pictures, if they are wanted.
-
-    Yields:
-        What was written, in words.
 
     Raises:
         UsageError: labels of a folder.

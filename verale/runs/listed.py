@@ -57,12 +57,7 @@ class Stored(Protocol):
 
 @dataclass(frozen=True)
 class StoredBytes:
-    """A certificate whose bytes are at hand; perhaps no file has them.
-
-    Attributes:
-        name: for messages and records.
-        data: the bytes.
-    """
+    """A certificate whose bytes are at hand; perhaps no file has them."""
 
     name: str
     data: bytes
@@ -165,10 +160,6 @@ def differences(
 
 def rows_of(table: str, whole: bool) -> list[Explained]:
     """The rows of a table, of which there are some; a warning says if its run is not finished.
-
-    Args:
-        table: its path.
-        whole: whether it is complete, as for `verale.runs.table.read_table`.
 
     Raises:
         InputError: a table that cannot be read, or has no rows; the message names file, line and column.

@@ -51,13 +51,7 @@ class Needed:
 
 @dataclass(frozen=True)
 class Necessity:
-    """What is known of all statements of one explanation.
-
-    Attributes:
-        certificate: the explanation.
-        statements: each of its statements.
-        prototypes: how many the head has.
-    """
+    """What is known of all statements of one explanation."""
 
     certificate: Certificate
     statements: tuple[Needed, ...]

@@ -95,14 +95,7 @@ class Explainer:
         return Reserves(self.head, self.deployment, self.options)
 
     def part(self, batches: Batches, images: Tensor, first: int, labels: Sequence[int | None] | None) -> Part:
-        """Explain images (N, L, D), or pictures, together.
-
-        Args:
-            batches: how to explain.
-            images: the images.
-            first: the index of the first of them.
-            labels: their true classes, if they are known.
-        """
+        """Explain images (N, L, D), or pictures, together."""
         clock = perf_counter()
         results = batches.explain_images(images)
         if self._reserves is not None:
@@ -353,14 +346,6 @@ _MORE = Fraction(9, 8)
 
 class Reserves:
     """Certificates of one head that hold in float32.
-
-    Args:
-        head: the head; its readout is linear.
-        deployment: how the deployed head computes.
-        options: how to explain.
-
-    Attributes:
-        deployment: how the deployed head computes.
 
     Raises:
         UsageError: another readout.

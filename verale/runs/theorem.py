@@ -133,9 +133,6 @@ class Prover:
         latents: the bytes of a latents file; without it nothing is said of images.
         limit: as for an audit.
 
-    Attributes:
-        head: the head, a term.
-
     Raises:
         HeadError, LatentsError: a file that cannot be used.
         KernelError: there is no program to ask.

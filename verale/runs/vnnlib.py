@@ -105,12 +105,7 @@ def _decimal(value: float) -> str:
 
 
 class _Network:
-    """A head as nodes of ONNX. Maxima are written with relu, so that a head of linear parts is piecewise linear.
-
-    Attributes:
-        inputs: how many numbers the latents are.
-        outputs: how many outputs there are.
-    """
+    """A head as nodes of ONNX. Maxima are written with relu, so that a head of linear parts is piecewise linear."""
 
     def __init__(self, head: Head, patches: int) -> None:
         import onnx
