@@ -67,7 +67,7 @@ report/single.py _shown: a head that nobody compared looks like one that was
 cli/head.py compare: a head that is not the network's is marked all the same
     never not comparison.agrees
     unit/cli/test_head_compare.py::test_a_head_that_is_not_the_networks_is_not_marked[other-head is not this network's]
-runs/images_to_latents.py write_of_run: logits of the head are taken for the network's
+runs/capture.py write_of_run: logits of the head are taken for the network's
     captured.logits => network.head.logits(captured.latents).float()
     end_to_end/test_cabrnet_runs.py::test_latents_of_a_run_have_the_networks_own_logits
 runs/explain_model.py explain_model: a head that is not the model's is marked all the same
@@ -89,10 +89,10 @@ runs/audit_log.py subject_of: a verdict belongs to any run
     [digest, run] => [digest]
     unit/runs/test_audit_log.py::test_an_outcome_is_known_only_where_all_of_its_run_is_the_same
 runs/audit_log.py read_records: two verdicts on the same bytes
-    never not verdicts.agree(record)
+    never not _agrees(verdicts, record)
     unit/runs/test_audit_log.py::test_a_log_with_two_verdicts_on_the_same_bytes_is_refused_and_left_alone
 runs/audit_log.py read_records: a report reads a log that contradicts itself
-    never not verdicts.agree(record)
+    never not _agrees(verdicts, record)
     unit/report/test_verdicts.py::test_a_log_that_contradicts_itself_is_refused
 runs/audit_log.py AuditLog.known: a record that was put in another's place counts
     never subject_of(record['sha256'], record['run']) != subject

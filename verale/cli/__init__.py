@@ -33,6 +33,8 @@ _GROUPS = {
 }
 """The commands, in the groups of the help. Each is a module of this room, or stands in one with others."""
 _TOGETHER = {
+    "export": ("export", "certificates"),
+    "network": ("network", "latents"),
     "patterns": ("attribute", "cover", "rules"),
     "questions": ("refute", "contrast", "necessity", "gap"),
 }

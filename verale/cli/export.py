@@ -1,4 +1,5 @@
-"""`verale export`: certificates as questions to other tools, and as theorems of Rocq."""
+"""`verale export`: certificates as questions to other tools, and as theorems of Rocq; and `verale certificates`: many
+of them in one Parquet file."""
 
 from __future__ import annotations
 
@@ -25,11 +26,11 @@ _certificates = options.files()
 
 
 @click.group(name="export", short_help="Write certificates for other tools: VNN-LIB, Rocq.")
-def command() -> None:
+def export() -> None:
     """Write certificates for other tools."""
 
 
-@command.command(name="vnnlib", short_help="Write certificates as ONNX and VNN-LIB, for other verifiers.")
+@export.command(name="vnnlib", short_help="Write certificates as ONNX and VNN-LIB, for other verifiers.")
 @_certificates
 @options.inputs("head")
 @options.out("The folder.", required=True)
@@ -85,7 +86,7 @@ def _require_room(out: Path, names: list[str], overwrite: bool) -> None:
         raise InputError(out / there[0], f"already exists; {overwritten()}")
 
 
-@command.command(name="rocq", short_help="Write certificates as theorems of Rocq, which coqc checks.")
+@export.command(name="rocq", short_help="Write certificates as theorems of Rocq, which coqc checks.")
 @_certificates
 @options.inputs()
 @click.option("--entailment-only", is_flag=True, help="State entailment alone, also where there are latents.")
@@ -144,3 +145,40 @@ def rocq(
     print_line(f"{len(files)} certificates are in {out}; to check them, with coqc 8.16 or later:", sys.stderr)
     print_line(f"  make -C {quote(str(proofs))} theories BUILD=$PWD/build", sys.stderr)
     print_line(f"  coqc -Q {at} Verale {quote(out)}", sys.stderr)
+
+
+@click.group(name="certificates")
+def certificates() -> None:
+    """Pack certificates into Parquet, or unpack them."""
+
+
+@certificates.command(name="pack", short_help="Write certificates as rows of a Parquet file.")
+@options.files()
+@options.out("The Parquet file; a path, or a URI such as s3://...", "PARQUET", required=True)
+@options.overwrite()
+@exits(done="written")
+def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
+    """Write certificates as rows of a Parquet file, their bytes in the column `certificate`.
+
+    The certificates are not checked. `verale audit` reads the file as it reads a folder.
+    """
+    from verale.runs.packing import pack
+
+    print_line(
+        f"{pack(certificate_files(certificates), out, certificates, overwrite)} certificates in {out}", sys.stderr
+    )
+
+
+@certificates.command(name="unpack", short_help="Write the certificates of a Parquet file to files.")
+@click.argument("parquet", metavar="PARQUET")
+@options.out("The folder for the certificates.", required=True)
+@options.overwrite("Replace what an earlier command noted in the folder.")
+@exits(done="written")
+def unpack(parquet: str, out: str, overwrite: bool) -> None:
+    """Write the certificates of a Parquet file, or of a directory of such files, to files, byte for byte.
+
+    A head beside it goes there too. Nothing is written if some name is not that of a certificate file.
+    """
+    from verale.runs.packing import unpack
+
+    print_line(unpack(parquet, out, overwrite), sys.stderr)

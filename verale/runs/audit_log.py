@@ -287,7 +287,8 @@ def read_records(path: object, stream: BinaryIO) -> Iterator[tuple[dict[str, Any
         InputError: a line that is not a record, or not the beginning of one at the end; or one with another verdict
             than an earlier line, on the same bytes and run. The message names the line.
     """
-    verdicts, reached = Verdicts(), 0
+    verdicts: dict[bytes, bytes] = {}
+    reached = 0
     for number in count(1):
         line = stream.readline(_LONGEST_LINE)
         if not line.endswith(b"\n"):
@@ -300,7 +301,7 @@ def read_records(path: object, stream: BinaryIO) -> Iterator[tuple[dict[str, Any
             record = read_record(line[:-1])
         except ValueError as error:
             raise _refused(path, number, str(error)) from None
-        if not verdicts.agree(record):
+        if not _agrees(verdicts, record):
             raise InputError(
                 path, f"line {number} has another verdict than an earlier line, on the same bytes; remove this file"
             )
@@ -308,19 +309,17 @@ def read_records(path: object, stream: BinaryIO) -> Iterator[tuple[dict[str, Any
         reached += len(line)
 
 
-class Verdicts:
-    """The verdicts of a log, of which each is kept as a digest: a million takes some 200 MB."""
+def _agrees(verdicts: dict[bytes, bytes], record: Mapping[str, Any]) -> bool:
+    """Whether no earlier record has another verdict on the same subject. One without a verdict always agrees.
 
-    def __init__(self) -> None:
-        self._by_subject: dict[bytes, bytes] = {}
-
-    def agree(self, record: Mapping[str, Any]) -> bool:
-        """Whether no earlier record has another verdict on the same subject. One without a verdict always agrees."""
-        subject = subject_of(record["sha256"], record["run"])
-        if record["status"] == UNUSABLE or subject is None:
-            return True
-        verdict = _short_digest([record[field] for field in _OF_A_VERDICT])
-        return self._by_subject.setdefault(subject, verdict) == verdict
+    Args:
+        verdicts: of the log, by their subjects, each as a digest: a million take some 200 MB. This one is added.
+    """
+    subject = subject_of(record["sha256"], record["run"])
+    if record["status"] == UNUSABLE or subject is None:
+        return True
+    verdict = _short_digest([record[field] for field in _OF_A_VERDICT])
+    return verdicts.setdefault(subject, verdict) == verdict
 
 
 _OF_A_VERDICT = ("status", "reason", "claims", "margin", "margins", "predicted", "paradigm", "statements")

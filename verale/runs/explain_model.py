@@ -294,7 +294,7 @@ def _source(
     """What `source.json` says before the latents are there: what they will be made from."""
     network = {**described, **images.describe()}
     entries = images.entries(labels or [None] * len(images))
-    return SourceFile.build(network, images.noted_folder, None if classes is None else list(map(str, classes)), entries)
+    return SourceFile.build(network, str(images.folder), None if classes is None else list(map(str, classes)), entries)
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,11 +62,6 @@ class ImageTensors:
         """Entries of `source.json`."""
         return {"preprocessing": None, "tensors": self.digests()}
 
-    @property
-    def noted_folder(self) -> str:
-        """The images' folder in `source.json`."""
-        return self.folder
-
     @cached_property
     def pictures(self) -> list[bytes]:
         """A PNG of each image.
@@ -165,11 +160,6 @@ class ImageFiles:
     def describe(self) -> dict[str, Any]:
         """Entries of `source.json`."""
         return {"preprocessing": _steps(self.preprocess)}
-
-    @property
-    def noted_folder(self) -> str:
-        """The images' folder in `source.json`."""
-        return str(self.folder)
 
     def entries(self, labels: Sequence[int | None]) -> list[SourceImage]:
         """The images of `source.json`."""

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from verale.cli.audit import command as audit
-from verale.cli.certificates import command as certificates
+from verale.cli.export import certificates
 from verale.datasets import storage
 from verale.datasets.certificates import GROUP, ParquetRows, packed_certificates, row_of, write_rows
 from verale.errors import InputError
