@@ -96,7 +96,7 @@ class ParquetRows:
         to, out of its folder (`SentFile`)."""
         from pyarrow import ArrowException
 
-        infos = storage.files_under(path, ".parquet")
+        infos = storage.files_under(path)
         files, root = storage.resolve(path)
         local = storage.local_path(path)
         folder = root.folder if isinstance(root, SentFile) else local and followed(local)

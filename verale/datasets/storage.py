@@ -75,8 +75,8 @@ def exists(path: str) -> bool:
     return bool(_info(path).type.name != "NotFound")
 
 
-def files_under(path: str, suffix: str | tuple[str, ...]) -> list[FileInfo]:
-    """A file itself, or the files with a suffix in a directory, at any depth, sorted by path.
+def files_under(path: str) -> list[FileInfo]:
+    """A file itself, or the Parquet files in a directory, at any depth, sorted by path.
 
     Files and directories whose names begin with `.` or `_` are left out.
 
@@ -87,24 +87,23 @@ def files_under(path: str, suffix: str | tuple[str, ...]) -> list[FileInfo]:
 
     files, root = resolve(path)
     info = _info(path)
-    wanted = ", ".join(f"*{each}" for each in ((suffix,) if isinstance(suffix, str) else suffix))
     if info.type.name in ("File", "Unknown"):  # unknown are pipes, sockets and devices, to be refused when opened
         return [info]
     if info.type.name == "NotFound":
-        raise InputError(path, f"there is no such file or folder; expected {wanted}")
+        raise InputError(path, "there is no such file or folder; expected *.parquet")
     inside: list[FileInfo] = files.get_file_info(FileSelector(root, recursive=True))
     try:
         matches = [
             one
             for one in inside
             if one.type.name in ("File", "Unknown")
-            and one.path.lower().endswith(suffix)
-            and not _is_hidden(one.path[len(root) :])
+            and one.path.lower().endswith(".parquet")
+            and not any(part.startswith((".", "_")) for part in one.path[len(root) :].split("/"))
         ]
     except UnicodeDecodeError:
         raise InputError(path, "holds a file whose name is not UTF-8; rename it") from None
     if not matches:
-        raise InputError(path, f"holds no {wanted}")
+        raise InputError(path, "holds no *.parquet")
     return sorted(matches, key=lambda one: str(one.path))
 
 
@@ -149,7 +148,3 @@ def _info(path: str) -> FileInfo:
         return files.get_file_info(inner)
     except OSError as error:
         raise InputError(path, f"cannot be reached ({first_line(error)})") from error
-
-
-def _is_hidden(relative: str) -> bool:
-    return any(part.startswith((".", "_")) for part in relative.split("/"))

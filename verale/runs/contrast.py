@@ -33,7 +33,7 @@ from verale.runs.arguments import (
     loaded_images,
     require_search,
 )
-from verale.runs.folder import PATIENCE, locked
+from verale.runs.folder import write_beside
 from verale.runs.inputs import SOURCE
 from verale.runs.options import PROVING, audit_options
 from verale.runs.refute import Deadline, Released, Witness, opened
@@ -240,13 +240,7 @@ def _write(folder: Path, result: Contrast, released: Released, pictures: Callabl
             files[PICTURE] = pictures(witness.image)
             files |= {} if released.given is None else {BEFORE: pictures(released.given)}
     record = f"{json.dumps(result.record(released.head), indent=1)}\n".encode()
-    with locked(folder, PATIENCE) as held:
-        written = WrittenFiles(folder, held)
-        written.require_own((*_FILES, RECORD), _BY)
-        for name in (RECORD, *_FILES):
-            written.remove(name, _BY)
-        for name, data in (*files.items(), (RECORD, record)):
-            written.write(name, data, _BY)
+    write_beside(folder, {**files, RECORD: record}, _BY, instead_of=(RECORD, *_FILES))
 
 
 @dataclass(frozen=True, eq=False)

@@ -148,11 +148,14 @@ def folder_in(directory: Path, name: str) -> Path:
     return directory / name
 
 
-def write_beside(directory: Path, files: Mapping[str, bytes], by: str) -> None:
-    """Write files of a command into a folder, perhaps that of a run. Raises InputError: another file is in the way."""
+def write_beside(directory: Path, files: Mapping[str, bytes], by: str, instead_of: Collection[str] = ()) -> None:
+    """Write files of a command into a folder, perhaps that of a run, in their order; those of these names that it wrote
+    before go first. Raises InputError: another file is in the way."""
     with locked(directory, PATIENCE) as held:
         written = WrittenFiles(directory, held)
-        written.require_own(files, by)
+        written.require_own((*instead_of, *files), by)
+        for name in instead_of:
+            written.remove(name, by)
         for name, data in files.items():
             written.write(name, data, by)
 

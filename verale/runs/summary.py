@@ -93,7 +93,7 @@ def summarize(source: str) -> list[RunSummary]:
     for line in reasons((row for row in rows if row.reason is not None), path):
         _log.warning("%s: %s", source, line)
     paradigms = sorted({row.paradigm for row in rows if row.paradigm is not None})
-    if is_run and run_of(path.parent).get("paradigm") in (READABLE, "smallest"):  # its name in older versions
+    if is_run and run_of(path.parent).get("paradigm") == READABLE:
         paradigms = [READABLE]
     if len(paradigms) > 1:
         raise InputError(path, f"holds several paradigms ({', '.join(paradigms)}), expected the table of one run")

@@ -45,16 +45,17 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path) -> None:
 
 
 def test_files_are_listed_by_path_without_hidden_ones(tmp_path) -> None:
-    for name in ("b.PNG", "a/z.png", "a/.hidden.png", "_attempts/c.png", "a/text.txt"):
+    for name in ("b.PARQUET", "a/z.parquet", "a/.hidden.parquet", "_attempts/c.parquet", "a/text.txt"):
         write(str(tmp_path / name), b"")
-    listed = storage.files_under(str(tmp_path), (".png", ".jpg"))
-    assert [info.path.removeprefix(f"{tmp_path}/") for info in listed] == ["a/z.png", "b.PNG"]
-    (single,) = storage.files_under(str(tmp_path / "a" / "text.txt"), ".png")
+    listed = storage.files_under(str(tmp_path))
+    assert [info.path.removeprefix(f"{tmp_path}/") for info in listed] == ["a/z.parquet", "b.PARQUET"]
+    (single,) = storage.files_under(str(tmp_path / "a" / "text.txt"))
     assert single.path.endswith("text.txt"), "a file that is named is taken whatever its suffix"
-    with pytest.raises(InputError, match=r"holds no \*\.bmp"):
-        storage.files_under(str(tmp_path), ".bmp")
-    with pytest.raises(InputError, match=r"there is no such file or folder; expected \*\.png, \*\.jpg"):
-        storage.files_under(str(tmp_path / "nowhere"), (".png", ".jpg"))
+    (tmp_path / "none").mkdir()
+    with pytest.raises(InputError, match=r"holds no \*\.parquet"):
+        storage.files_under(str(tmp_path / "none"))
+    with pytest.raises(InputError, match=r"there is no such file or folder; expected \*\.parquet"):
+        storage.files_under(str(tmp_path / "nowhere"))
 
 
 def test_files_in_an_archive(tmp_path) -> None:
