@@ -286,17 +286,17 @@ runs/attestation.py _properties: a claim of one is a property of all
 runs/arguments.py auditor_for: the checker reads a head again
     head.data => read(head.path, 'a head file')
     unit/cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used[gap]
-runs/cover.py CoveringAudits.images_of: images that a screen proposes are covered, and rules count them
+runs/rules.py CoveringAudits.images_of: images that a screen proposes are covered, and rules count them
     tuple((index for index, outcome in said.items() if outcome.is_proved)) => tuple(said)
     unit/runs/test_rules.py::test_images_count_that_the_checker_proves_whatever_a_screen_says
 runs/rules.py _rule: a rule that is not proved has the margin that it states
     record['margin'] if record['status'] == Status.PROVED.value else None => float(certificate.margin)
     unit/runs/test_rules.py::test_a_rule_that_is_not_proved_is_said_to_be_none
-runs/gap.py gap: the bound may be about another class
+runs/necessity.py gap: the bound may be about another class
     (found := json.loads(document)['predicted']) != released.certificate.predicted
     => (found := json.loads(document)['predicted']) == -1
     unit/runs/test_gap.py::test_a_bound_about_another_class_is_not_this_images
-runs/gap.py gap: the proved checker is said to prove the bound
+runs/necessity.py gap: the proved checker is said to prove the bound
     Gap(released.certificate, least, by, document) => Gap(released.certificate, least, PROVED, document)
     end_to_end/test_contrast.py::test_how_small_an_explanation_can_be
 runs/refute.py Released.margins: sets are excluded by what all statements prove

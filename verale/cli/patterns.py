@@ -22,8 +22,7 @@ from verale.runs.options import PROVING, RunOptions
 if TYPE_CHECKING:
     from verale.runs.attribute import Attribution
     from verale.runs.audit_log import AuditLog
-    from verale.runs.cover import Covered
-    from verale.runs.rules import RuleList, RuleSet
+    from verale.runs.rules import Covered, RuleList, RuleSet
 
 _OF_ATTRIBUTE = tuple(name for name, each in PARADIGMS.items() if each.several)
 _SPATIAL = tuple(name for name in _OF_ATTRIBUTE if PARADIGMS[name].spatial)
@@ -162,8 +161,8 @@ def cover(
     """
     from verale.checker import most_severe
     from verale.files import write_atomically
-    from verale.runs.cover import COLUMNS, CoveringAudits, rows_of
     from verale.runs.folder import require_output
+    from verale.runs.rules import CoveringAudits, covered_rows
     from verale.runs.table import csv_table
 
     files = certificate_files(certificates)
@@ -187,7 +186,7 @@ def cover(
                 print_line(_cover_line(covered[-1], covering.total))
             advance(1)
     if out is not None:
-        write_atomically(out, csv_table([COLUMNS, *rows_of(covered, covering)]))
+        write_atomically(out, csv_table(covered_rows(covered, covering)))
     union = {index for each in covered for index in each.images}
     print_line(
         f"{len(union)} of {covering.total} images are covered ({_cover_share(len(union), covering.total)})", sys.stderr

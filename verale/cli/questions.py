@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from verale.head import Head
     from verale.runs.arguments import HeadFile
     from verale.runs.contrast import Contrast
-    from verale.runs.gap import Gap
-    from verale.runs.necessity import Necessity
+    from verale.runs.necessity import Gap, Necessity
 
 
 @dataclass(frozen=True)
@@ -277,7 +276,7 @@ def gap(question: _Question) -> None:
     certificate is proved and about its image. About explanations under other paradigms the bound says nothing.
     """
     from verale.runs.folder import write_beside
-    from verale.runs.gap import gap
+    from verale.runs.necessity import gap
     from verale.runs.written import WrittenFiles
 
     files, find, out = certificate_files(question.paths), question.find, question.out

@@ -16,7 +16,7 @@ from verale.certificate import ActivationStatement, Certificate
 from verale.errors import InputError
 from verale.head import Head, as_patches, evaluate, save_latents
 from verale.rules import coverage
-from verale.runs.cover import Covered, CoveringAudits
+from verale.runs.rules import Covered, CoveringAudits
 from verale.search.explain import explain
 
 

@@ -14,8 +14,7 @@ from verale.checker.least import proved_least
 from verale.errors import InputError, UsageError
 from verale.head import save_latents
 from verale.runs.contrast import contrast
-from verale.runs.gap import gap
-from verale.runs.necessity import necessity
+from verale.runs.necessity import gap, necessity
 from verale.search.explain import explain
 
 
