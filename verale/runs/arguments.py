@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from verale.certificate import Certificate
 from verale.checker import Auditor
 from verale.checker import HeadError as UnreadableHeadError
-from verale.errors import HeadError, LatentsError, UsageError, naming, nearest, with_article
+from verale.errors import HeadError, UsageError, naming, nearest, with_article
 from verale.files import LARGEST_LATENTS, read
 from verale.runs.images import classes_named
 
@@ -128,33 +128,6 @@ def auditor_for(
     """The checker for a head; `seen` are the network and its pictures. Raises InputError: an invalid head."""
     with naming(head.path, UnreadableHeadError):
         return Auditor(head.data, latents, options, **seen)
-
-
-@dataclass(frozen=True, eq=False)
-class LabelledImages:
-    """Images of a latents file, which fit a head.
-
-    Attributes:
-        file: the latents.
-        images: (N, L, D), as they are stored.
-        labels: their true classes, where known.
-    """
-
-    file: str
-    images: Tensor
-    labels: list[int] | None
-
-    @classmethod
-    def load(cls, file: str, head: Head) -> LabelledImages:
-        """Raises InputError: no latents of this head, or labels that do not fit them."""
-        from verale.bounds import check_domain
-        from verale.head import as_patches, load_labelled
-
-        with naming(file, LatentsError):
-            latents, labels = load_labelled(file)
-            images = as_patches(latents)
-            check_domain(head, images)
-        return cls(file, images, labels)
 
 
 def latents_bytes(latents: object, head: HeadFile) -> bytes:

@@ -15,10 +15,10 @@ from verale.certificate.words import class_name
 from verale.checker import AuditOptions, Status, most_severe
 from verale.checker.certificate import LARGEST
 from verale.checker.file_auditor import Outcome
-from verale.errors import InputError, UsageError
+from verale.errors import InputError, LatentsError, UsageError, naming
 from verale.files import certificate_name, read
 from verale.options import keywords
-from verale.runs.arguments import HeadFile, LabelledImages
+from verale.runs.arguments import HeadFile
 from verale.runs.audit import AuditSetup, audited_by, auditor_of
 from verale.runs.listed import StoredBytes
 from verale.runs.options import PROVING, audit_options
@@ -103,6 +103,12 @@ class CoveringAudits:
 
     Raises:
         InputError: a file that cannot be used, or latents that do not fit the head.
+
+    Attributes:
+        file: the path of the latents.
+        images: (N, L, D), as they are stored.
+        labels: their true classes, where known.
+        total: how many images there are.
     """
 
     def __init__(
@@ -113,14 +119,19 @@ class CoveringAudits:
         how: RunOptions | None = None,
         log: AuditLog | None = None,
     ) -> None:
-        from verale.head import digest
+        from verale.bounds import check_domain
+        from verale.head import as_patches, digest, load_labelled
 
         self._file, self._how, self._log = HeadFile.of(head), how, log
-        self.data = LabelledImages.load(latents, self._file.head)
-        self._digests = [digest(image) for image in self.data.images]
+        self.file = latents
+        with naming(latents, LatentsError):
+            stored, self.labels = load_labelled(latents)
+            self.images = as_patches(stored)
+            check_domain(self._file.head, self.images)
+        self._digests = [digest(image) for image in self.images]
         self._setup = AuditSetup(self._file.path, latents, options or AuditOptions())
         self._auditor = auditor_of(self._setup, self._file.data)
-        self.total = len(self.data.images)
+        self.total = len(self.images)
 
     def of(self, paths: Sequence[str]) -> Iterator[Covered]:
         """The images that each of some certificates proves.
@@ -136,11 +147,11 @@ class CoveringAudits:
             Certificate.from_bytes(each.data) if outcome.is_proved else None
             for each, outcome in zip(stored, outcomes, strict=True)
         ]
-        patches = self.data.images.shape[1]
+        patches = self.images.shape[1]
         for path, certificate in zip(paths, certificates, strict=True):
             if certificate is not None and certificate.patches != patches:
                 raise InputError(
-                    self.data.file,
+                    self.file,
                     f"holds images of {patches} patches, expected {certificate.patches} as in {Path(path).name}",
                 )
         proved = self.images_of(list(zip(paths, certificates, strict=True)))
@@ -149,9 +160,7 @@ class CoveringAudits:
                 yield Covered(path, None, outcome)
                 continue
             _log.info("%s: %d images proved, %d proposed in vain", path, len(found.images), len(found.unproved))
-            labels = (
-                None if self.data.labels is None else dict(Counter(map(self.data.labels.__getitem__, found.images)))
-            )
+            labels = None if self.labels is None else dict(Counter(map(self.labels.__getitem__, found.images)))
             yield Covered(path, certificate.predicted, outcome, found, labels)
 
     def entailed(self, certificates: Sequence[StoredBytes]) -> Iterator[Outcome]:
@@ -173,7 +182,7 @@ class CoveringAudits:
                 proposed.append([])
                 continue
             general = replace(certificate.of_latents(), minimal=False)
-            of_all = coverage_of(self._file.head, self.data.images, general.statements, general.predicted)
+            of_all = coverage_of(self._file.head, self.images, general.statements, general.predicted)
             proposed.append(
                 [_OfImage(f"{name}, image {index}", general, index, self._digests[index]) for index in of_all.proposed]
             )
@@ -188,7 +197,7 @@ class CoveringAudits:
 
     def label(self, index: int) -> int | None:
         """The true class of an image, where it is known."""
-        return None if self.data.labels is None else self.data.labels[index]
+        return None if self.labels is None else self.labels[index]
 
 
 def covered_rows(covered: Sequence[Covered], covering: CoveringAudits) -> Iterator[tuple[object, ...]]:
@@ -369,15 +378,15 @@ def fit_rules(
     file = HeadFile.of(head_file)
     head = file.head
     sets = [CoveringAudits(file, path, proving, how, log) for path in (fitted, held_out) if path is not None]
-    patches = sets[0].data.images.shape[1]
-    for data in (covering.data for covering in sets):
+    patches = sets[0].images.shape[1]
+    for data in sets:
         if data.images.shape[1] != patches:
             raise InputError(data.file, f"holds images of {data.images.shape[1]} patches, expected {patches}")
-        if not len(data.images):
+        if not data.total:
             raise InputError(data.file, "holds no images")
     paradigm = paradigm or _default_paradigm(head, patches)
     certificates = []
-    for certificate in islice(fit(head, sets[0].data.images, paradigm), count):
+    for certificate in islice(fit(head, sets[0].images, paradigm), count):
         certificates.append(certificate)
         advance(1)
     if not certificates:
@@ -396,7 +405,7 @@ def fit_rules(
         for covering, of_set, before, right in zip(sets, proved_images, covered, correct, strict=True):
             images = set(of_set.images)
             truly = {index for index in images if covering.label(index) == certificate.predicted}
-            labelled = covering.data.labels is not None
+            labelled = covering.labels is not None
             counted.append(Seen(len(images), len(images - before), len(truly) if labelled else None))
             before |= images
             right |= truly
@@ -439,11 +448,11 @@ def _set(head: Head, covering: CoveringAudits, covered: set[int], correct: set[i
 
     from verale.head import evaluate
 
-    data, right = covering.data, None
-    if data.labels is not None:
-        predicted = torch.cat([evaluate(head, some).predicted for some in torch.split(data.images, _CHUNK)])
-        right = int((predicted == torch.tensor(data.labels)).sum())
-    return RuleSet(data.file, covering.total, len(covered), None if right is None else len(correct), right)
+    right = None
+    if covering.labels is not None:
+        predicted = torch.cat([evaluate(head, some).predicted for some in torch.split(covering.images, _CHUNK)])
+        right = int((predicted == torch.tensor(covering.labels)).sum())
+    return RuleSet(covering.file, covering.total, len(covered), None if right is None else len(correct), right)
 
 
 _CHUNK = 256
