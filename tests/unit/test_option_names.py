@@ -13,7 +13,7 @@ import verale
 from verale.errors import on_the_command_line, option
 
 PACKAGE = Path(verale.__file__).parent
-COMMAND_LINE = ("cli/", "checker/__main__.py", "soundness/", "report/page.py", "report/shown.py")
+COMMAND_LINE = ("cli/", "checker/__main__.py", "soundness/", "report/page.py", "report/single.py")
 """Files that speak of the command line alone; a page, and `show`, are the same whoever writes them."""
 OF_A_COMMAND = {
     "report/collect.py": 1,  # stands on pages

@@ -283,7 +283,7 @@ def _not_proved(collection: Collection) -> str:
     of_each: dict[str, list[Item]] = {}
     for item in collection.items:
         if item.summary is not None:
-            of_each.setdefault(item.not_proved, []).append(item)
+            of_each.setdefault(item.verdict.not_proved, []).append(item)
     sentences = []
     for said, items in of_each.items():
         pictured = [item.summary.arithmetic for item in items if item.summary is not None and item.proves_picture]

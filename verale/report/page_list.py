@@ -25,7 +25,7 @@ def columns_of(collection: Collection) -> Iterator[tuple[str, list[Any]]]:
         "bounds": lambda item: _bounds(collection, item),
         "run": lambda item: None if item.record is None else runs.index(_run(item.record)),
         "known": lambda item: words.index(item.image_is),
-        "unproved": lambda item: sentences.index(item.not_proved),
+        "unproved": lambda item: sentences.index(item.verdict.not_proved),
         "message": lambda item: _message(item).replace(f"{collection.folder}/", ""),
     }
     for name, of in columns.items():
@@ -60,7 +60,8 @@ _COLUMNS: dict[str, Callable[[Item], Any]] = {
     "explain": lambda item: _rounded(item.seconds),
     "audit": _of_record(lambda record: _rounded(record.get("seconds"))),
     "status": lambda item: item.status,
-    "caveat": lambda item: item.caveat,
+    "caveat": lambda item: item.verdict.caveat,
+    "scope": lambda item: item.verdict.scope,
     "claims": _of_record(_claims, []),
     "pictured": lambda item: item.summary.arithmetic if item.summary is not None and item.proves_picture else None,
     "why": _of_summary(lambda summary: summary.brief, ""),
@@ -121,7 +122,7 @@ def image_sentences(collection: Collection) -> list[str]:
 
 def unproved(collection: Collection) -> list[str]:
     """What verdicts do not say: each sentence of one, once."""
-    return list(dict.fromkeys(item.not_proved for item in collection.items))
+    return list(dict.fromkeys(item.verdict.not_proved for item in collection.items))
 
 
 def runs_of(collection: Collection) -> list[dict[str, str]]:

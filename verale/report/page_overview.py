@@ -25,7 +25,7 @@ def overview(collection: Collection) -> dict[str, object]:
         "statuses": Counter(item.status for item in items),
         "mistakes": sum(item.correct is False for item in items),
         "judged": sum(item.correct is not None for item in items),
-        "caveats": Counter(item.caveat for item in items if item.caveat),
+        "caveats": Counter(item.verdict.caveat for item in items if item.verdict.caveat),
         **numbers,
         "explain_seconds": about(median(explain), 2) if explain else "",
         "audit_seconds": about(median(audit), 2) if audit else "",

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verale.certificate import ActivationStatement, Certificate, PatchStatement
+from verale.certificate.statements import bounds_in_words, statement_in_words
 from verale.certificate.words import PROTOTYPES, below, not_proved, percent
 from verale.report.images import prototype_pictures
 from verale.report.templates import last_names, rendered
 from verale.report.thumbnails import ImageFile, thumbnail, window_of
-from verale.rules.words import bounds_in_words
 from verale.runs.folder import SOURCE
 from verale.runs.source import load_source
 
@@ -108,7 +108,7 @@ def _shown(rule: Rule, certificate: Certificate, pictures: dict[int, str], rules
         if isinstance(each, PatchStatement | ActivationStatement):
             parts.append((f"prototype {each.prototype}", bounds_in_words(each), pictures.get(each.prototype)))
         else:
-            parts.append((each.in_words(rules.prototypes)[0], bounds_in_words(each), None))
+            parts.append((statement_in_words(each, rules.prototypes)[0], bounds_in_words(each), None))
     fitted = _share(rule.fitted.images, rules.fitted.images)
     held_out = rules.held_out
     measured = "-" if rule.held_out is None or held_out is None else _share(rule.held_out.images, held_out.images)
