@@ -678,7 +678,7 @@ report/images.py Matcher._of_picture: an entry of source.json may contradict its
 report/images.py Matcher.image: an image of latents is verified
     AS_NOTED if by_latents and self._noted else BY_ORDER => '' if by_latents and self._noted else BY_ORDER
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[csv]
-report/named_pictures.py _named: any picture is the one that is named
+report/images.py _named: any picture is the one that is named
     picture.digest == digest => picture.digest
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-figure]
 report/thumbnails.py to_draw: source.json cuts the picture
@@ -733,17 +733,17 @@ report/outlined.py pixels_of_given: a caller's image is the certificate's
 certificate/words.py VerdictInWords.image_is: a caller's image is proved
     known == NAMED_PICTURE and 'picture' in self.proved => 'picture' in self.proved
     end_to_end/test_displayed_pictures.py::test_an_image_that_is_given_is_compared_too
-report/compare_page.py _pictures: any image stands beside what a certificate claims
+report/static_pages.py _pictures: any image stands beside what a certificate claims
     matcher.image(index, True) if picture is None else matcher.matched(None, picture, index)[1]
     => matcher.image(index, True)
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-compare]
 report/vocabulary.py of_unproved: prototypes are what their pictures show
     any((j not in proved for j in (*collection.source.origins, *collection.pictures))) => False
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[html]
-report/rules_page.py page: prototypes of rules are what their pictures show
+report/static_pages.py rules_page: prototypes of rules are what their pictures show
     PROTOTYPES if pictures else '' => ''
     unit/report/test_rules_page.py::test_pictures_stand_with_their_prototypes
-report/attribution_page.py attribution_page: those that explanations share are, too
+report/static_pages.py attribution_page: those that explanations share are, too
     PROTOTYPES if pictures else '' => ''
     unit/runs/test_attribute.py::test_the_page_says_what_the_numbers_mean_and_asks_nobody[top_k]
 report/page_files/detail.js: the proof of a picture is not told
