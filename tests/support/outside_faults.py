@@ -885,8 +885,8 @@ cli/report.py command: a page that is compared is not
 soundness/corpus/cases.py Case.allows: any verdict on a case will do
     always verdict == self.expected
     corpus/test_truth.py::test_a_verdict_may_differ_where_a_case_is_beyond_the_reference_argument_alone
-head/similarity.py LogRatio.of: the search's similarity is not the checker's
-    1 - self.epsilon => 1 + self.epsilon
+head/similarity.py _stepped: the search's similarity is not the checker's
+    over / (x + under) - under / (x + under) => over / (x + under) + under / (x + under)
     unit/checker/test_every_head.py::test_what_is_proved_holds[euclidean-half]
 soundness/compare.py _contradict: one checker proves what another sees to be false of the image
     (one[0], other[1]) in _CONTRADICTIONS => False

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -32,7 +32,6 @@ from verale.certificate import (
 from verale.checker.read.similarities import Step
 from verale.errors import UsageError
 from verale.head import (
-    ChainSimilarity,
     Euclidean,
     ExpDistance,
     Exponential,
@@ -280,7 +279,7 @@ def _exp_distance(network: _Network, m: str) -> str:
 
 def _chain(network: _Network, x: str) -> str:
     """One step after another, as they are where observables lie."""
-    for step in cast(ChainSimilarity, network.similarity).steps_of(network.geometry):
+    for step in network.similarity.steps_of(network.geometry):
         x = _step(network, step, x)
     return x
 
@@ -322,6 +321,7 @@ def _quadratic(network: _Network, m: str) -> str:
 
 
 _SIMILARITIES: dict[type, Callable[[_Network, str], str]] = {
+    **{kind.part: _chain for kind in SIMILARITIES.values()},
     Identity: lambda network, m: m,
     Rectified: lambda network, m: network.node("Relu", m),
     Negated: lambda network, m: network.node("Neg", network.node("Mul", m, network.scale)),
@@ -329,6 +329,5 @@ _SIMILARITIES: dict[type, Callable[[_Network, str], str]] = {
     LogRatio: _log_ratio,
     ExpDistance: _exp_distance,
     Quadratic: _quadratic,
-    **{kind.part: _chain for kind in SIMILARITIES.values() if issubclass(kind.part, ChainSimilarity)},
 }
 """Each similarity of observables (L, P)."""
