@@ -208,7 +208,7 @@ adapters/cabrnet/building.py _dtype: CaBRNet may evaluate what a configuration n
 adapters/cabrnet/building.py _enlarges: a layer may pool to a grid of any size
     always all((type(side) is int and 1 <= side <= _LARGEST_GRID for side in sizes))
     end_to_end/test_cabrnet_runs.py::test_a_layer_that_pools_to_a_large_grid_is_refused
-adapters/cabrnet/freezing.py _normalisation: a network file leaves out what follows the conversion
+adapters/cabrnet/network.py _normalisation: a network file leaves out what follows the conversion
     never not numbers or len(numbers) > 2 or (not set(numbers) <= _CONVERSIONS)
     end_to_end/test_cabrnet_runs.py::test_a_transform_that_does_more_to_numbers_is_no_network_file
 adapters/composites.py clamped: the greatest number that is let through is the least

@@ -8,7 +8,8 @@ an error. Each file of `published` says with `SAVED` what its network's checkpoi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import UserDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,7 +71,7 @@ class Saved:
         return any(f"{name}.".startswith(beside) if beside.endswith(".") else name == beside for beside in self.beside)
 
 
-class Reading(Mapping[str, Any]):
+class Reading(UserDict[str, Any]):
     """A state dictionary that notes which of its tensors are taken.
 
     Attributes:
@@ -78,22 +79,13 @@ class Reading(Mapping[str, Any]):
     """
 
     def __init__(self, tensors: Mapping[str, Any]) -> None:
+        super().__init__(tensors)
         self.taken: set[str] = set()
-        self._tensors = tensors
 
     def __getitem__(self, key: str) -> Any:
-        tensor = self._tensors[key]
+        tensor = super().__getitem__(key)
         self.taken.add(key)
         return tensor
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._tensors
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tensors)
-
-    def __len__(self) -> int:
-        return len(self._tensors)
 
 
 def require_explained(

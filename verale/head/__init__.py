@@ -30,9 +30,8 @@ from verale.head.pooling import (
     Pooling,
     TopMeanPooling,
 )
-from verale.head.readout import Linear, Maximum, Readout, SoftTree
+from verale.head.readout import Linear, Maximum, Readout, SoftTree, merge_slots
 from verale.head.similarity import *  # noqa: F403, a new similarity is listed in that module alone
-from verale.head.slots import merge_slots
 
 __all__ = [
     *_similarities.__all__,

@@ -11,8 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from verale.adapters.accounts import Saved
-from verale.adapters.layer import linear
-from verale.adapters.state import State, numbers, unwrap
+from verale.adapters.state import State, linear, numbers, unwrap
 from verale.errors import LatentsError
 from verale.head import Box, Head, InnerProduct, Rectified
 

@@ -7,9 +7,8 @@ import math
 from torch import Tensor
 
 from verale.adapters.accounts import Saved
-from verale.adapters.layer import linear
 from verale.adapters.published import SIGMOID, choice
-from verale.adapters.state import State, numbers, positive
+from verale.adapters.state import State, linear, numbers, positive
 from verale.head import (
     Box,
     Cosine,

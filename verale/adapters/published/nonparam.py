@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from verale.adapters.accounts import Saved
-from verale.adapters.layer import Layer, blocks
 from verale.adapters.published import ANYWHERE
-from verale.adapters.state import State, numbers
+from verale.adapters.state import Layer, State, blocks, numbers
 from verale.errors import UsageError
 from verale.head import Box, Cosine, Head, Identity
 

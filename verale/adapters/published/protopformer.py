@@ -5,9 +5,8 @@ from __future__ import annotations
 import torch
 
 from verale.adapters.accounts import Saved
-from verale.adapters.layer import linear, side_by_side
 from verale.adapters.published import SIGMOID, distance_similarity
-from verale.adapters.state import State, kernels
+from verale.adapters.state import State, kernels, linear, side_by_side
 from verale.errors import UsageError
 from verale.head import BankPooling, Box, Euclidean, Head
 
