@@ -33,6 +33,7 @@ SAVED = Saved(
         "epsilon_val": (1e-4,),
         "topk_k": (1,),
     },
+    only="conv_offset.0.weight",
 )
 
 _LENGTH = 64

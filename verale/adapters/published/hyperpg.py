@@ -25,7 +25,9 @@ from verale.head import (
 
 __all__ = ["head"]
 
-SAVED = Saved(beside=("backbone.", "neck."))
+SAVED = Saved(
+    beside=("backbone.", "neck."), tried=tuple({"pm_name": name} for name in ("hyperpg", "gaussian", "vmf", "l2"))
+)
 
 _MODULES: dict[str, tuple[Geometry, Similarity]] = {
     "hyperpg": (Cosine(), Quadratic()),

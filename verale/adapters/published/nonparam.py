@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verale.adapters.accounts import Saved
+from verale.adapters.accounts import Saved, number
 from verale.adapters.published import ANYWHERE
 from verale.adapters.state import Layer, State, blocks, numbers
 from verale.errors import UsageError
@@ -17,6 +17,7 @@ SAVED = Saved(
         *("optimizing_prototypes", "initializing", "always_norm_patches", "norm_prototypes"),
     ),
     {"classifier": ("ScoreAggregation",)},
+    stated={"temperature": ("temperature", number)},
 )
 
 

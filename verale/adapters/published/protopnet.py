@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from verale.adapters.accounts import Saved
-from verale.adapters.published import SIGMOID, distance_similarity
+from verale.adapters.published import PROTOPNET_STATES, SIGMOID, distance_similarity
 from verale.adapters.state import State, kernels, linear
 from verale.head import Box, Euclidean, Head
 
@@ -16,6 +16,7 @@ SAVED = Saved(
         *("prototype_class_identity", "proto_layer_rf_info", "prototype_distance_function", "genetics_mode"),
     ),
     {"fix_prototypes": (False,)},
+    stated=PROTOPNET_STATES,
 )
 
 

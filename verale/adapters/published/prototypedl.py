@@ -28,6 +28,7 @@ SAVED = Saved(
         *("prototype.sup_prototypes", "prototype.sub_prototypes", "prototype.linear1.", "prototype.linear2."),
     ),  # of the other level too, which gives another class
     {"prototype": ("PrototypeClassifier", "HierarchyPrototypeClassifier")},
+    tried=({"level": "super"}, {"level": "sub"}),
 )
 
 _CONVOLUTION, _TRANSPOSED = "torch.nn.modules.conv.Conv2d", "torch.nn.modules.conv.ConvTranspose2d"

@@ -28,6 +28,7 @@ SAVED = Saved(
         *("num_prototypes", "num_classes", "num_prototypes_per_class", "prototype_class_identity"),
         *("proto_layer_rf_info", "epsilon", "prototype_activation_function"),
     ),
+    tried=({"similarity": "cosine"}, {"similarity": "product"}),
 )
 
 _HALVES = ("trivial", "support")
