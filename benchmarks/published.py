@@ -25,8 +25,7 @@ from torch import nn
 
 from benchmarks.environment import describe, listed
 from benchmarks.whole import measured
-from verale.adapters.cabrnet.configuration import load_yaml
-from verale.adapters.cabrnet.run import ARCHITECTURE, DATASET, STATE, known_module
+from verale.adapters.cabrnet.run import ARCHITECTURE, DATASET, STATE, known_module, load_yaml
 from verale.head import Head, load_latents
 from verale.runs.inputs import TABLE
 from verale.runs.table import read_table

@@ -88,8 +88,8 @@ def _mnist(data: Path, runs: Path, count: int) -> Subject:
 def _cifar10(model: str) -> Callable[[Path, Path, int], Subject]:
     def subject(data: Path, runs: Path, count: int) -> Subject:
         from verale.adapters.cabrnet import load_head
-        from verale.adapters.cabrnet.configuration import load_yaml
-        from verale.adapters.cabrnet.freezing import frozen_run
+        from verale.adapters.cabrnet.network import frozen_run
+        from verale.adapters.cabrnet.run import load_yaml
 
         run = runs / model / "final"
         share = load_yaml(run / "dataset.yml")["train_set"]["partition"][1]

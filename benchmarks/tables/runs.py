@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from verale.adapters.cabrnet.configuration import load_yaml
-from verale.adapters.cabrnet.run import ARCHITECTURE, DATASET, STATE
+from verale.adapters.cabrnet.run import ARCHITECTURE, DATASET, STATE, load_yaml
 from verale.errors import InputError
 from verale.files import read
 

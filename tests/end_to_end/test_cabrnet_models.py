@@ -10,7 +10,7 @@ from torch import nn
 
 import verale
 from verale.adapters.cabrnet import load, load_head
-from verale.adapters.cabrnet.memory import head_of_model, is_cabrnet
+from verale.adapters.cabrnet.heads import head_of_model, is_cabrnet
 from verale.errors import UsageError
 
 FILES = sorted(IMAGES.glob("*/*.png"))

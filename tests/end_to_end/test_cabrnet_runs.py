@@ -20,7 +20,7 @@ from support.commands import in_process
 from support.runs import FAMILIES, IMAGES, changed, final
 
 from verale.adapters.cabrnet import load, load_head, network
-from verale.adapters.cabrnet.configuration import load_yaml
+from verale.adapters.cabrnet.run import load_yaml
 from verale.checker import Auditor, Status
 from verale.cli import main
 from verale.cli.explain import command
@@ -727,7 +727,7 @@ def test_importing_cabrnet_leaves_warnings_as_they_were():
 
 def test_the_extractor_becomes_a_network_file():
     """On the same pictures it gives the latents that CaBRNet's classifier receives."""
-    from verale.adapters.cabrnet.freezing import frozen_run
+    from verale.adapters.cabrnet.network import frozen_run
 
     loaded = load(RUN)
     with pytest.raises(InputError, match="neither resizes nor crops pictures"):
@@ -742,7 +742,7 @@ def test_the_extractor_becomes_a_network_file():
 @pytest.mark.parametrize("first", ["PILToTensor", "ToTensor"])
 def test_a_transform_that_converts_types_becomes_a_network_file_too(first, tmp_path):
     """After PILToTensor the conversion divides by 255, after ToTensor it changes nothing."""
-    from verale.adapters.cabrnet.freezing import frozen_run
+    from verale.adapters.cabrnet.network import frozen_run
 
     def change(dataset):
         dataset["test_set"]["params"]["transform"] = {**CONVERTED, "convert": {"type": first}}
@@ -767,7 +767,7 @@ def test_a_transform_that_converts_types_becomes_a_network_file_too(first, tmp_p
     ],
 )
 def test_a_transform_that_does_more_to_numbers_is_no_network_file(kinds, tmp_path):
-    from verale.adapters.cabrnet.freezing import frozen_run
+    from verale.adapters.cabrnet.network import frozen_run
 
     params = {"ConvertImageDtype": CONVERTED["dtype"], "Normalize": CONVERTED["normalize"]}
     steps = {str(number): params.get(kind, {"type": kind}) for number, kind in enumerate(kinds)}
@@ -776,7 +776,7 @@ def test_a_transform_that_does_more_to_numbers_is_no_network_file(kinds, tmp_pat
 
 
 def test_a_mobile_networks_gates_and_activations_are_frozen():
-    from verale.adapters.cabrnet.freezing import frozen_run
+    from verale.adapters.cabrnet.network import frozen_run
 
     network = frozen_run(final("protopnet"), (32, 32))
     assert {"clamp", "multiply"} <= {layer.operation.kind for layer in network.layers}

@@ -286,6 +286,7 @@ def is_told(output: str, arithmetic: str, folder: Path) -> None:
         how = {"real": "in real arithmetic", "float32": "in float32, in any order of sums"}[arithmetic]
         begun = f"From the bytes of the picture, this network's first layers, {how}, give latents of which this holds."
         assert begun in shown.text and not_proved({"picture"}) in shown.text
+        assert "PROVED from the bytes of the picture" in shown.text
     else:
         assert "picture: proved" in shown.text and f"arithmetic: {arithmetic}" in shown.text
     assert "about the first layers, which make latents" not in shown.text and PROVED_PICTURE in shown.text

@@ -24,9 +24,9 @@ from verale.certificate import ActivationStatement, Certificate, FloorStatement,
 from verale.checker.options import AuditOptions
 from verale.cli.terminal import wrapped
 from verale.report.collect import collect
+from verale.report.explanation import Telling
 from verale.report.page import page
-from verale.report.shown import WHY
-from verale.report.telling import Telling
+from verale.report.single import WHY
 from verale.report.verdicts import audited
 
 FILE = "000001.ale.json"
@@ -54,7 +54,8 @@ def test_sentence_numbers_margins_size_image_and_verdict(folder: Path) -> None:
     names, lines = report_head().labels or (), done.stdout.splitlines()
     assert done.returncode == 0
     wrong = "" if certificate.predicted == 1 else ", which is wrong: true class bee (as labelled)"
-    assert lines[0] == f"PROVED: class {names[certificate.predicted]}{wrong}"
+    scope = "from the latents given for the image, not from its pixels"
+    assert lines[0] == f"PROVED {scope}: class {names[certificate.predicted]}{wrong}"
     assert lines[2].startswith(f"Proved: The class is {names[certificate.predicted]} whenever ")
     assert f"of the head's {report_head().size} prototypes" in "\n".join(lines)
     why = lines.index(WHY)

@@ -73,6 +73,7 @@ def _html(folder: Path, file: Path, number: int, out: Path) -> Displayed:
         page.data["images"][rows["known"][row]],
         rows["match"][row],
         page.data["notProved"][rows["unproved"][row]],
+        f"{rows['status'][row]} {rows['scope'][row]}",
     ]
     shell = re.sub(r"<script.*?</script>|<[^>]*>", " ", page.text, flags=re.DOTALL)
     text = "\n".join([unescape(shell), *about, page.details[row]["claim"]])

@@ -208,7 +208,7 @@ adapters/cabrnet/building.py _dtype: CaBRNet may evaluate what a configuration n
 adapters/cabrnet/building.py _enlarges: a layer may pool to a grid of any size
     always all((type(side) is int and 1 <= side <= _LARGEST_GRID for side in sizes))
     end_to_end/test_cabrnet_runs.py::test_a_layer_that_pools_to_a_large_grid_is_refused
-adapters/cabrnet/freezing.py _normalisation: a network file leaves out what follows the conversion
+adapters/cabrnet/network.py _normalisation: a network file leaves out what follows the conversion
     never not numbers or len(numbers) > 2 or (not set(numbers) <= _CONVERSIONS)
     end_to_end/test_cabrnet_runs.py::test_a_transform_that_does_more_to_numbers_is_no_network_file
 adapters/composites.py clamped: the greatest number that is let through is the least
@@ -552,8 +552,8 @@ report/page_full.py Full.finish: a block begins with the certificate before it
 report/page_files/text.js: another certificate of the block is shown
     place = number - data.blocks[block]; => place = 0;
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-top_k]
-report/page_files/text.js: what is proved of latents looks proved of the picture
-    if (rows.pictured[row]) return => if (true) return
+certificate/words.py VerdictInWords.scope: what is proved of latents looks proved of the picture
+    'picture' in self.proved => True
     end_to_end/pages/test_report_account.py::test_what_is_proved_and_what_is_not_is_said_once_and_by_whom
 report/page_files/account.js: a sum is told as half of what it is
     upperEnd(one.upper) + " points for " => fromHex(one.upper) / 2 + " points for "
@@ -678,7 +678,7 @@ report/images.py Matcher._of_picture: an entry of source.json may contradict its
 report/images.py Matcher.image: an image of latents is verified
     AS_NOTED if by_latents and self._noted else BY_ORDER => '' if by_latents and self._noted else BY_ORDER
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[csv]
-report/named_pictures.py _named: any picture is the one that is named
+report/images.py _named: any picture is the one that is named
     picture.digest == digest => picture.digest
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-figure]
 report/thumbnails.py to_draw: source.json cuts the picture
@@ -692,16 +692,15 @@ report/thumbnails.py _reduced: colours change by what stands beside them
     without image.info.clear()
     unit/report/test_thumbnails.py::test_nothing_is_written_by_which_colours_change
 report/collect.py Item.image_is: any picture is proved
-    PROVED_PICTURE if self.proves_picture else NAMED_PICTURE => PROVED_PICTURE
+    self.verdict.image_is(NAMED_PICTURE) => 'the proved picture'
     end_to_end/test_displayed_pictures.py::test_of_a_picture_that_was_not_checked_nothing_is_called_proved[html]
-report/collect.py Item.begun: what was not checked of a picture is claimed beside PROVED
-    self.summary is None or self.summary.picture is None or self.caveat
-    => self.summary is None or self.summary.picture is None
+certificate/words.py VerdictInWords.begun: what was not checked of a picture is claimed beside PROVED
+    picture is None or self.caveat => picture is None
     end_to_end/test_displayed_pictures.py::test_of_a_picture_that_was_not_checked_nothing_is_called_proved[compact]
 certificate/words.py not_proved: the proof of a picture is denied
     of_picture = 'picture' in proved => of_picture = False
     end_to_end/test_displayed_pictures.py::test_the_proof_of_the_picture_is_told_and_not_denied[figure]
-certificate/words.py proved_claims: what is claimed is proved
+certificate/words.py VerdictInWords.proved: what is claimed is proved
     state == 'proved' => state
     end_to_end/test_displayed_pictures.py::test_of_a_picture_that_was_not_checked_nothing_is_called_proved[show]
 certificate/words.py how_computed: every picture is proved in real arithmetic
@@ -713,11 +712,10 @@ report/table.py frame: no column says so
 report/picture.py picture: a figure hides a mistake
     where_wrong(collection.name_of(item.label), item.correct) => ''
     end_to_end/test_displayed_pictures.py::test_true_classes_are_as_labelled_and_mistakes_are_told[figure]
-report/shown.py Shown.heading: a notebook hides a mistake
-    f'{verdict}: class {self.telling.predicted}{where_wrong(self.label, self.correct)}'
-    => f'{verdict}: class {self.telling.predicted}'
+report/single.py Shown.heading: a notebook hides a mistake
+    where_wrong(self.label, self.correct) => ''
     end_to_end/test_displayed_pictures.py::test_true_classes_are_as_labelled_and_mistakes_are_told[notebook]
-report/shown.py Shown.about_image: a true class is one
+report/single.py Shown.about_image: a true class is one
     f'true class {self.label} ({AS_LABELLED})' => f'true class {self.label}'
     end_to_end/test_show.py::test_sentence_numbers_margins_size_image_and_verdict
 report/collect.py Collection.notes_on: classes have the names of source.json
@@ -732,20 +730,20 @@ report/single.py _shown: the image of latents is theirs
 report/outlined.py pixels_of_given: a caller's image is the certificate's
     each.digest == picture => picture
     end_to_end/test_displayed_pictures.py::test_an_image_that_is_given_is_compared_too
-report/notebook.py _of_file: a caller's image is proved
-    known == NAMED_PICTURE and 'picture' in shown.proved => 'picture' in shown.proved
+certificate/words.py VerdictInWords.image_is: a caller's image is proved
+    known == NAMED_PICTURE and 'picture' in self.proved => 'picture' in self.proved
     end_to_end/test_displayed_pictures.py::test_an_image_that_is_given_is_compared_too
-report/compare_page.py _pictures: any image stands beside what a certificate claims
+report/static_pages.py _pictures: any image stands beside what a certificate claims
     matcher.image(index, True) if picture is None else matcher.matched(None, picture, index)[1]
     => matcher.image(index, True)
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-compare]
 report/vocabulary.py of_unproved: prototypes are what their pictures show
     any((j not in proved for j in (*collection.source.origins, *collection.pictures))) => False
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[html]
-report/rules_page.py page: prototypes of rules are what their pictures show
+report/static_pages.py rules_page: prototypes of rules are what their pictures show
     PROTOTYPES if pictures else '' => ''
     unit/report/test_rules_page.py::test_pictures_stand_with_their_prototypes
-report/attribution_page.py attribution_page: those that explanations share are, too
+report/static_pages.py attribution_page: those that explanations share are, too
     PROTOTYPES if pictures else '' => ''
     unit/runs/test_attribute.py::test_the_page_says_what_the_numbers_mean_and_asks_nobody[top_k]
 report/page_files/detail.js: the proof of a picture is not told
@@ -760,18 +758,17 @@ report/page_files/detail.js: a page hides a mistake
 report/page_files/check.js: another picture is proved again
     one.digest.sha256 === own => one.digest.sha256
     end_to_end/pages/test_report_check.py::test_another_picture_is_not_proved[False]
-report/telling.py Telling.of: any head has the certificate's names
+report/explanation.py Telling.of: any head has the certificate's names
     without head.sha256 != certificate.head
     end_to_end/test_show.py::test_of_another_head_nothing_is_told
 report/picture.py _Content.heading: a figure says PROVED of anything
-    f'{self.status}: class {self.telling.predicted}{self.wrong}'
-    => f'PROVED: class {self.telling.predicted}{self.wrong}'
+    self.verdict.heading => 'PROVED'
     unit/report/test_picture.py::test_what_is_not_audited_is_not_called_proved[top_k]
 report/notebook.py _of_object: a notebook says PROVED of anything
-    status.replace('_', ' ') => 'PROVED'
+    verdict.status.value => 'PROVED'
     unit/certificate/test_notebook.py::test_with_head_and_latents_it_is_audited_now
-report/shown.py Shown.claim: what is claimed is called proved
-    said.get(self.status, 'Claimed, and not proved') => 'Proved'
+report/single.py Shown.claim: what is claimed is called proved
+    said.get(self.verdict.status, 'Claimed, and not proved') => 'Proved'
     end_to_end/test_show.py::test_what_does_not_follow_is_not_called_proved
 certificate/words.py upper_end: an upper end is told with a digit less
     before => before - 1e-09
@@ -797,8 +794,8 @@ certificate/words.py prototypes_named: a list is cut
 certificate/words.py meant_by: a clause is told by those that it does not speak of
     never len(meant) < len(exempt)
     unit/certificate/test_words.py::test_a_clause_is_told_by_those_that_it_speaks_of_where_they_are_fewer
-report/telling.py Telling.of: a figure does not know how many prototypes there are
-    statement.in_words(count)[0] => statement.in_words(None)[0]
+report/explanation.py Telling.of: a figure does not know how many prototypes there are
+    statement_in_words(each, count) => statement_in_words(each, None)
     end_to_end/test_own_numbers.py::test_every_output_names_the_prototypes_that_a_clause_speaks_of[few-figure]
 cli/questions.py _necessity_lines: two prototypes are told as all but the other ones
     result.prototypes => None
@@ -888,8 +885,8 @@ cli/report.py command: a page that is compared is not
 soundness/corpus/cases.py Case.allows: any verdict on a case will do
     always verdict == self.expected
     corpus/test_truth.py::test_a_verdict_may_differ_where_a_case_is_beyond_the_reference_argument_alone
-head/similarity.py LogRatio.of: the search's similarity is not the checker's
-    1 - self.epsilon => 1 + self.epsilon
+head/similarity.py _stepped: the search's similarity is not the checker's
+    over / (x + under) - under / (x + under) => over / (x + under) + under / (x + under)
     unit/checker/test_every_head.py::test_what_is_proved_holds[euclidean-half]
 soundness/compare.py _contradict: one checker proves what another sees to be false of the image
     (one[0], other[1]) in _CONTRADICTIONS => False

@@ -13,14 +13,14 @@ import verale
 from verale.errors import on_the_command_line, option
 
 PACKAGE = Path(verale.__file__).parent
-COMMAND_LINE = ("cli/", "checker/__main__.py", "soundness/", "report/page.py", "report/shown.py")
+COMMAND_LINE = ("cli/", "checker/__main__.py", "soundness/", "report/page.py", "report/single.py")
 """Files that speak of the command line alone; a page, and `show`, are the same whoever writes them."""
 OF_A_COMMAND = {
     "report/collect.py": 1,  # stands on pages
     "report/explanation.py": 1,
-    "report/compare_page.py": 1,
+    "report/static_pages.py": 1,
     "report/page_check.py": 2,
-    "report/page_prototypes.py": 1,
+    "report/page_full.py": 1,
     "search/batches.py": 1,  # a reason, which stands in the run's table
     "runs/source.py": 1,  # the options of a command, which is printed before them
 }

@@ -8,6 +8,8 @@ loads, and `latents` captures the output of a layer of any torch model. Names ar
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,23 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ARCHITECTURES", "SavedModel", "capture", "head_of", "load_model", "load_published", "load_state"]
 
-ARCHITECTURES = (
-    "deformable",
-    "gaussian",
-    "genetic",
-    "gmm",
-    "hyperpg",
-    "mgproto",
-    "nonparam",
-    "pipnet",
-    "protopformer",
-    "protopnet",
-    "protopnext",
-    "protopool",
-    "prototypedl",
-    "stprotopnet",
-    "tesnet",
-)
+ARCHITECTURES = tuple(sorted(file.name for file in iter_modules([str(Path(__file__).parent / "published")])))
 """The architectures of `head_of`: each is a file of `verale/adapters/published`."""
 
 _HOME = {

@@ -8,7 +8,8 @@ an error. Each file of `published` says with `SAVED` what its network's checkpoi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import UserDict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +20,17 @@ from verale.adapters.modules import is_module, saved_model, unwrapped
 from verale.adapters.pickled import Record
 from verale.errors import HeadError
 
-__all__ = ["ARGUMENTS", "PREFIXES", "Reading", "Saved", "entries_of", "place_of_state", "require_explained"]
+__all__ = [
+    "ARGUMENTS",
+    "PREFIXES",
+    "Reading",
+    "Saved",
+    "entries_of",
+    "number",
+    "place_of_state",
+    "require_explained",
+    "word",
+]
 
 WRAPPERS = ("model_state_dict", "state_dict", "model")
 """The keys under which training scripts save a state dictionary among other things."""
@@ -46,6 +57,8 @@ _EXTRA = "_extra_state"
 
 _GREATEST = 2**64
 
+_LONGEST, _GREATEST_OPTION = 40, 2.0**53
+
 _NAMED = 5
 """The most names that an error lists."""
 
@@ -59,18 +72,34 @@ class Saved:
         beside: tensors, modules and attributes that change no logit of a latent map, such as the backbone. One that
             ends in a dot stands for all names that begin so.
         fixed: attributes that do, with the values at which the head computes the same; of a module its class.
+        stated: the options that checkpoints may state: under which name, and how they are read; None for none.
+        only: a tensor that no other architecture has whose checkpoints have the other tensors of the head.
+        tried: options that are asked for before all tensors are read, with values that take different ones.
     """
 
     classes: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     fixed: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    stated: Mapping[str, tuple[str, Callable[[Any], Any]]] = field(default_factory=dict)
+    only: str | None = None
+    tried: tuple[Mapping[str, Any], ...] = ({},)
 
     def explains(self, name: str) -> bool:
         """Whether an entry of this name changes no logit."""
         return any(f"{name}.".startswith(beside) if beside.endswith(".") else name == beside for beside in self.beside)
 
 
-class Reading(Mapping[str, Any]):
+def word(value: object) -> str | None:
+    """A word that a file states; it is printed, so it is cut."""
+    return value[:_LONGEST] if type(value) is str else None
+
+
+def number(value: Any) -> float | None:
+    """A number that a file states."""
+    return value if type(value) in (int, float) and abs(value) <= _GREATEST_OPTION else None
+
+
+class Reading(UserDict[str, Any]):
     """A state dictionary that notes which of its tensors are taken.
 
     Attributes:
@@ -78,22 +107,13 @@ class Reading(Mapping[str, Any]):
     """
 
     def __init__(self, tensors: Mapping[str, Any]) -> None:
+        super().__init__(tensors)
         self.taken: set[str] = set()
-        self._tensors = tensors
 
     def __getitem__(self, key: str) -> Any:
-        tensor = self._tensors[key]
+        tensor = super().__getitem__(key)
         self.taken.add(key)
         return tensor
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._tensors
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tensors)
-
-    def __len__(self) -> int:
-        return len(self._tensors)
 
 
 def require_explained(

@@ -26,7 +26,6 @@ from typing import Any
 import torch
 from torch import Tensor, fx, nn
 
-from verale.adapters.calls import RefusedError
 from verale.adapters.composites import Steps
 from verale.adapters.latents import evaluating, find_layer, require_module
 from verale.adapters.operations import (
@@ -38,7 +37,7 @@ from verale.adapters.operations import (
     unclaimed_number,
 )
 from verale.adapters.rewritings import NOTHING
-from verale.adapters.tracing import shape_of, traced_on
+from verale.adapters.tracing import RefusedError, shape_of, traced_on
 from verale.certificate.words import about
 from verale.errors import NetworkError
 from verale.network import NOT_CLAIMED, PICTURE, FrozenNetwork

@@ -16,7 +16,6 @@ import torch
 from torch import Tensor, fx, nn
 from torch.nn import functional
 
-from verale.adapters.calls import Call, RefusedError, Values
 from verale.adapters.composites import (
     Step,
     Steps,
@@ -43,7 +42,7 @@ from verale.adapters.rewritings import (
     sloped,
     windows_apart,
 )
-from verale.adapters.tracing import shape_of
+from verale.adapters.tracing import Call, RefusedError, Values, shape_of
 from verale.network.binary32 import GREATEST_FOLDED
 from verale.network.layers import (
     AveragePooling,

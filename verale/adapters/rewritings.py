@@ -17,8 +17,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from verale.adapters.calls import Call
-from verale.adapters.tracing import shape_of
+from verale.adapters.tracing import Call, shape_of
 
 __all__ = [
     "NOTHING",

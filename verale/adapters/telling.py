@@ -7,14 +7,13 @@ tells most of them apart: other tensors and, where the file holds a whole model,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from torch import Tensor
 
-from verale.adapters.accounts import ARGUMENTS, WRAPPERS, entries_of
+from verale.adapters.accounts import ARGUMENTS, WRAPPERS, Saved, entries_of
 from verale.adapters.modules import is_module, unwrapped
 from verale.adapters.pickled import Record
 from verale.certificate.words import about
@@ -22,13 +21,6 @@ from verale.errors import HeadError
 from verale.head import Head
 
 __all__ = ["Said", "prototypes_outside", "refused", "require_own", "said_of", "settled", "stated"]
-
-_ONLY = {
-    "prototype_vectors_global": "protopformer",
-    "proto_presence": "protopool",
-    "conv_offset.0.weight": "deformable",
-}
-"""Tensors that one architecture has beside those that it shares with others."""
 
 _WITHOUT = {
     "patch_select": "this is the state of ProtoViT, which no head of verale computes: see docs/protovit.md",
@@ -41,14 +33,10 @@ _SHARING = ("deformable", "genetic", "protopformer", "protopnet", "protopool", "
 """The architectures with `prototype_vectors`."""
 
 _OF_IMAGES = ("protopnet", "tesnet")
-"""Those that have a kernel over rows and columns, or an add-on. A new one with a tensor in `_ONLY` belongs here too, so
-that its import names that tensor where it is missing."""
+"""Those that have a kernel over rows and columns, or an add-on, and no tensor of their own."""
 
 _CLASSES = {"tesnet": ("tesnet",), "ppnet": ("genetic", "protopnet")}
 """What the classes of published models are called, in small letters, and whose they are."""
-
-_LONGEST, _GREATEST = 40, 2.0**53
-"""What a file states is printed, so words are cut, and numbers beyond this are no options."""
 
 
 class Said(dict[str, object]):
@@ -72,19 +60,20 @@ class _Sign:
     names: tuple[str, ...]
 
 
-def require_own(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, object]) -> None:
+def require_own(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, object], only: Mapping[str, str]) -> None:
     """Raise HeadError where a state dictionary is certainly another architecture's; it names the key and that one.
 
     Args:
         name: one of `verale.adapters.ARCHITECTURES`.
         tensors: the state dictionary (`state.unwrap`). Where it holds the head's tensors alone, nothing is certain.
         said: what the checkpoint says besides (`said_of`).
+        only: by tensors that one architecture has beside those that it shares with others, which one.
     """
     if name not in _SHARING or "prototype_vectors" not in tensors:
         return
     for key in _WITHOUT.keys() & tensors:
         raise HeadError(key, f"is there, so {refused(tensors)}")
-    for sign in _signs(tensors, said):
+    for sign in _signs(tensors, said, only):
         if name not in sign.names:
             whose = f"{' or '.join(sign.names)}, not of {name}: give that architecture"
             if not sign.names:
@@ -98,9 +87,9 @@ def refused(tensors: Mapping[str, Tensor]) -> str:
     return next((said for key, said in _WITHOUT.items() if any(name.startswith(key) for name in tensors)), "")
 
 
-def _signs(tensors: Mapping[str, Tensor], said: Mapping[str, object]) -> list[_Sign]:
+def _signs(tensors: Mapping[str, Tensor], said: Mapping[str, object], only: Mapping[str, str]) -> list[_Sign]:
     """What tells whose the tensors are; the right architecture is named by all of them."""
-    signs = [_Sign(key, "is there", (name,)) for key, name in _ONLY.items() if key in tensors]
+    signs = [_Sign(key, "is there", (name,)) for key, name in only.items() if key in tensors]
     return signs or [*_signs_of_a_model(said), *_signs_of_a_backbone(tensors)]
 
 
@@ -176,56 +165,19 @@ def _own(entries: object) -> dict[str, object]:
     return {key: value for key, value in entries.items() if type(key) is str and type(value) in plain}
 
 
-def _word(value: object) -> str | None:
-    return value[:_LONGEST] if type(value) is str else None
-
-
-def _number(value: Any) -> float | None:
-    return value if type(value) in (int, float) and abs(value) <= _GREATEST else None
-
-
-def _positions(value: object) -> int | None:
-    """The first of the numbers of a receptive field: how many patches there are."""
-    if isinstance(value, Tensor | np.ndarray):
-        value = value.flatten().tolist()
-    first = _number(value[0]) if isinstance(value, list | tuple) and value else None
-    return int(first) if first is not None and 1 <= first == first // 1 else None
-
-
-def _activation(value: object) -> str | None:
-    """The activation of ProtoPNeXt's prototype layer, which its state names by class."""
-    known = {"L2Activation": "l2", "ExpL2Activation": "exp_l2", "CosPrototypeActivation": "cosine"}
-    return known.get(value.name.rpartition(".")[2]) if isinstance(value, Record) else None
-
-
-_Entry = tuple[str, Callable[[Any], Any]]
-
-_PROTOPNET: dict[str, _Entry] = {
-    "activation": ("prototype_activation_function", _word),
-    "epsilon": ("epsilon", _number),
-}
-_STATED: dict[str, dict[str, _Entry]] = {
-    "genetic": {"patches": ("proto_layer_rf_info", _positions)},
-    "nonparam": {"temperature": ("temperature", _number)},
-    "protopformer": {**_PROTOPNET, "g": ("global_coe", _number)},
-    "protopnext": {"activation": ("prototype_layer.activation_function", _activation)},
-    "protopnet": _PROTOPNET,
-    "protopool": _PROTOPNET,
-}
-"""For each architecture the options that its checkpoints may state: under which name, and how they are read."""
-
-
-def stated(name: str, tensors: Mapping[str, object], said: Said) -> dict[str, tuple[str, Any]]:
+def stated(saved: Saved, tensors: Mapping[str, object], said: Said) -> dict[str, tuple[str, Any]]:
     """The options of an architecture that a checkpoint states: under which name, and their values."""
     entries = {**tensors, **said.entries, **said}
-    read = {option: (key, as_(entries.get(key))) for option, (key, as_) in _STATED.get(name, {}).items()}
+    read = {option: (key, as_(entries.get(key))) for option, (key, as_) in saved.stated.items()}
     return {option: (key, value) for option, (key, value) in read.items() if value is not None}
 
 
-def settled(name: str, options: Mapping[str, object], tensors: Mapping[str, Tensor], said: Said) -> dict[str, object]:
+def settled(
+    saved: Saved, options: Mapping[str, object], tensors: Mapping[str, Tensor], said: Said
+) -> dict[str, object]:
     """The options as given, and those that the checkpoint states. Raises HeadError where the two differ."""
     known = dict(options)
-    for option, (key, value) in stated(name, tensors, said).items():
+    for option, (key, value) in stated(saved, tensors, said).items():
         if known.setdefault(option, value) != value:
             raise HeadError(
                 key, f"says {option}={value}, and option {option} is {known[option]}, expected {value}: leave it out"

@@ -30,7 +30,7 @@ from verale.head import (
     Similarity,
     Threshold,
 )
-from verale.head.similarity import SIMILARITIES, ChainSimilarity, Step
+from verale.head.similarity import SIMILARITIES, Step
 from verale.rounding import TRANSCENDENTAL_ULPS, UNDERFLOW, UNIT, Enclosure, down, up
 
 __all__ = ["Interval", "activation", "dissimilarity", "observables_between", "oriented", "pooled_activation", "stepped"]
@@ -259,7 +259,7 @@ class _Threshold(SimilarityBounds[Threshold]):
         return ball(threshold) if value > 0 else None
 
 
-class _Steps(SimilarityBounds[ChainSimilarity]):
+class _Steps(SimilarityBounds[Similarity]):
     """One step after another, of the observable or, after a peak, of the distance from it.
 
     Soundness: each step is an operation of `Enclosure`, cut to where its values lie, on a range that holds all values
@@ -362,6 +362,7 @@ def _from_peak(observables: Enclosure, peak: Tensor) -> tuple[Tensor, Tensor]:
 
 
 _BOUNDS: dict[type[Similarity], type[SimilarityBounds[Any]]] = {
+    **{kind.part: _Steps for kind in SIMILARITIES.values()},
     Identity: _Identity,
     LogRatio: _LogRatio,
     Negated: _Negated,
@@ -370,7 +371,6 @@ _BOUNDS: dict[type[Similarity], type[SimilarityBounds[Any]]] = {
     Quadratic: _Quadratic,
     Rectified: _Rectified,
     Threshold: _Threshold,
-    **{kind.part: _Steps for kind in SIMILARITIES.values() if issubclass(kind.part, ChainSimilarity)},
 }
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from verale.certificate.words import between, enumerated, lower_end, meant_by, upper_end
+from verale.certificate.words import between, enumerated, meant_by
 from verale.errors import CertificateError
 
 __all__ = [
@@ -27,9 +27,11 @@ __all__ = [
     "Statement",
     "SumStatement",
     "bounded",
+    "bounds_in_words",
     "check_increasing",
     "check_indices",
     "counted",
+    "statement_in_words",
     "statement_of",
     "to_read",
 ]
@@ -55,10 +57,6 @@ class PatchStatement:
         """Its JSON form in the file."""
         return {"patch": self.patch, "prototype": self.prototype, "interval": _ends(self.lower, self.upper)}
 
-    def in_words(self, prototypes: int | None = None) -> tuple[str, str]:
-        """Its subject and its interval for people, in the statement's own numbers; see `OrderStatement.in_words`."""
-        return f"patch {self.patch}, prototype {self.prototype}", between(self.lower, self.upper)
-
 
 @dataclass(frozen=True)
 class ActivationStatement:
@@ -75,10 +73,6 @@ class ActivationStatement:
     def to_json(self) -> dict[str, Any]:
         """Its JSON form in the file."""
         return {"prototype": self.prototype, "interval": _ends(self.lower, self.upper)}
-
-    def in_words(self, prototypes: int | None = None) -> tuple[str, str]:
-        """Its subject and its interval for people, in the statement's own numbers; see `OrderStatement.in_words`."""
-        return f"activation of prototype {self.prototype}", between(self.lower, self.upper)
 
 
 @dataclass(frozen=True)
@@ -97,14 +91,6 @@ class OrderStatement:
         """Its JSON form in the file."""
         return {"except": list(self.exempt), "upper": self.upper.hex()}
 
-    def in_words(self, prototypes: int | None = None) -> tuple[str, str]:
-        """Its subject and its bound for people, in the statement's own numbers.
-
-        Args:
-            prototypes: how many the head has; None where that is not known.
-        """
-        return meant_by(self.exempt, prototypes), f"at most {upper_end(self.upper)}"
-
 
 @dataclass(frozen=True)
 class FloorStatement:
@@ -121,10 +107,6 @@ class FloorStatement:
     def to_json(self) -> dict[str, Any]:
         """Its JSON form in the file."""
         return {"except": list(self.exempt), "lower": self.lower.hex()}
-
-    def in_words(self, prototypes: int | None = None) -> tuple[str, str]:
-        """Its subject and its bound for people, in the statement's own numbers; see `OrderStatement.in_words`."""
-        return meant_by(self.exempt, prototypes), f"at least {lower_end(self.lower)}"
 
 
 @dataclass(frozen=True)
@@ -153,29 +135,52 @@ class SumStatement:
         """Its JSON form in the file."""
         return {"rivals": None if self.rivals is None else list(self.rivals), "upper": self.upper.hex()}
 
-    def in_words(self, prototypes: int | None = None) -> tuple[str, str]:
-        """Its subject and its bound for people, in the statement's own numbers; see `OrderStatement.in_words`."""
-        of = "any other class"
-        if self.rivals is not None:
-            of = f"class{'' if len(self.rivals) == 1 else 'es'} {enumerated(list(map(str, self.rivals)))}"
-        return f"points that all prototypes of other classes give {of}", f"at most {upper_end(self.upper)}"
-
 
 Statement = PatchStatement | ActivationStatement | OrderStatement | FloorStatement | SumStatement
 
-_KINDS: dict[type, tuple[str, str]] = {
-    PatchStatement: ("about a patch", "about patches"),
-    ActivationStatement: ("about an activation", "about activations"),
-    OrderStatement: ("ceiling", "ceilings"),
-    FloorStatement: ("floor", "floors"),
-    SumStatement: ("sum", "sums"),
+_KINDS = {
+    "PatchStatement": ("about a patch", "about patches"),
+    "ActivationStatement": ("about an activation", "about activations"),
+    "OrderStatement": ("ceiling", "ceilings"),
+    "FloorStatement": ("floor", "floors"),
+    "SumStatement": ("sum", "sums"),
 }
 """What one statement of a kind, and several, are called."""
 
 
-def counted(statements: Sequence[Statement]) -> str:
-    """How many statements there are of which kind, for people."""
-    numbers = Counter(map(type, statements))
+def statement_in_words(statement: Any, prototypes: int | None = None, both: str = "[{}, {}]") -> tuple[str, str]:
+    """The subject of a statement and its bounds for people, in the statement's own numbers.
+
+    Args:
+        statement: one of `verale.certificate` or as the checker reads it.
+        prototypes: how many the head has; None where that is not known.
+        both: the form of an interval with two ends.
+    """
+    lower, upper = (getattr(statement, side, None) for side in ("lower", "upper"))
+    return _subject(statement, prototypes), between(lower, upper, both)
+
+
+def _subject(statement: Any, prototypes: int | None) -> str:
+    if hasattr(statement, "exempt"):
+        return meant_by(statement.exempt, prototypes)
+    if hasattr(statement, "patch"):
+        return f"patch {statement.patch}, prototype {statement.prototype}"
+    if hasattr(statement, "prototype"):
+        return f"activation of prototype {statement.prototype}"
+    of, rivals = "any other class", statement.rivals
+    if rivals is not None:
+        of = f"class{'' if len(rivals) == 1 else 'es'} {enumerated(list(map(str, rivals)))}"
+    return f"points that all prototypes of other classes give {of}"
+
+
+def bounds_in_words(statement: Any) -> str:
+    """The bounds of a statement: "at least 0.43", "at most 0.36" or "from 0.1 to 0.36"."""
+    return statement_in_words(statement, both="from {} to {}")[1]
+
+
+def counted(statements: Sequence[object]) -> str:
+    """How many statements there are of which kind, for people; statements as `statement_in_words` takes them."""
+    numbers = Counter(type(each).__name__ for each in statements)
     kinds = [f"{numbers[kind]} {_KINDS[kind][numbers[kind] > 1]}" for kind in _KINDS if numbers[kind]]
     if not kinds:
         return "no statement, for all latents of the head's domain"

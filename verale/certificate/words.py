@@ -13,6 +13,7 @@ same for numbers that a page's script tells; a test compares both.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import cache
@@ -26,12 +27,12 @@ __all__ = [
     "OWN_NAMES",
     "PROTOTYPES",
     "PROVED_PICTURE",
+    "VerdictInWords",
     "about",
     "as_claimed",
     "above",
     "below",
     "between",
-    "caveat",
     "claim",
     "class_name",
     "enumerated",
@@ -47,7 +48,6 @@ __all__ = [
     "percent",
     "pictures_of",
     "prototypes_named",
-    "proved_claims",
     "seen_alone",
     "subjects",
     "upper_end",
@@ -95,9 +95,67 @@ def claim(predicted: str, size: int, margin: str, spoken_of: str) -> str:
     )
 
 
-def proved_claims(status: str, claims: Mapping[str, str]) -> frozenset[str]:
-    """The claims that a verdict proves; none unless it is PROVED."""
-    return frozenset(claim for claim, state in claims.items() if status == "PROVED" and state == "proved")
+@dataclass(frozen=True)
+class VerdictInWords:
+    """A verdict for people.
+
+    Attributes:
+        status: the checker's; NOT_AUDITED without a verdict.
+        claims: what became of each claim, where there is a verdict.
+    """
+
+    status: str = "NOT_AUDITED"
+    claims: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The status as it is written."""
+        return self.status.replace("_", " ")
+
+    @property
+    def proved(self) -> frozenset[str]:
+        """The claims that are proved; none unless the status is PROVED."""
+        return frozenset(claim for claim, state in self.claims.items() if self.status == "PROVED" and state == "proved")
+
+    @property
+    def caveat(self) -> str:
+        """Why perhaps no latents satisfy the statements of what is PROVED; empty where instance or picture is."""
+        picture, instance = self.claims.get("picture"), self.claims.get("instance", "not claimed")
+        if self.status != "PROVED" or "proved" in (picture, instance):
+            return ""
+        if picture is not None:
+            return f"picture {picture}"
+        return "no instance claimed" if instance == "not claimed" else f"instance {instance}"
+
+    @property
+    def scope(self) -> str:
+        """From where on it is PROVED; empty where it is not."""
+        if self.status != "PROVED":
+            return ""
+        if "picture" in self.proved:
+            return "from the bytes of the picture"
+        if "instance" in self.proved:
+            return "from the latents given for the image, not from its pixels"
+        return "of latents, perhaps of none"
+
+    @property
+    def heading(self) -> str:
+        """The status, and from where on it is PROVED, or why perhaps of nothing."""
+        return f"{self.name}, {self.caveat}" if self.caveat else f"{self.name} {self.scope}".strip()
+
+    @property
+    def not_proved(self) -> str:
+        """What it does not say, as a sentence."""
+        return not_proved(self.proved)
+
+    def image_is(self, known: str) -> str:
+        """What is known of an image, given what is known without the verdict."""
+        return PROVED_PICTURE if known == NAMED_PICTURE and "picture" in self.proved else known
+
+    def begun(self, picture: str | None, arithmetic: str | None) -> str:
+        """What a certificate claims of the picture with this digest, as a sentence; empty without one, and where only
+        the rest is PROVED."""
+        return "" if picture is None or self.caveat else from_picture(arithmetic)
 
 
 NOT_COMPARED = "The head was not compared with the network: nothing says that their logits are the same."
@@ -160,17 +218,6 @@ def subjects(patches: bool, activations: bool) -> str:
 def as_claimed(verdict: str) -> str:
     """What follows a margin that a certificate states, unless the verdict is that it is proved."""
     return "" if verdict.startswith("PROVED") else " (claimed, not proved here)"
-
-
-def caveat(status: str, claims: Mapping[str, str]) -> str:
-    """Why perhaps no latents satisfy the statements of what is PROVED; empty where instance or picture is proved."""
-    picture = claims.get("picture")
-    if picture is not None:
-        return "" if status != "PROVED" or picture == "proved" else f"picture {picture}"
-    instance = claims.get("instance", "not claimed")
-    if status != "PROVED" or instance == "proved":
-        return ""
-    return "no instance claimed" if instance == "not claimed" else f"instance {instance}"
 
 
 def meant_by(exempt: Collection[int], prototypes: int | None) -> str:

@@ -129,10 +129,10 @@ def _written(
         from verale.runs.compare import csv_lines
 
         return "".join(f"{line}\n" for line in csv_lines(rows)).encode("utf-8", "backslashreplace")
-    from verale.report.compare_page import page
+    from verale.report.static_pages import compare_page
     from verale.runs.compare import changed_first
 
-    return page(comparison, counts, rows if everything else changed_first(rows), allow, embeds)
+    return compare_page(comparison, counts, rows if everything else changed_first(rows), allow, embeds)
 
 
 def _summary(comparison: RunComparison, counts: Counts) -> dict[str, object]:

@@ -179,7 +179,7 @@ def _number(value: Fraction | int | None) -> str:
 
 def _networks(path: str, output: str) -> str:
     """To which networks the tensors of a state dictionary may belong, and what to write then."""
-    from verale.adapters.published import fitting
+    from verale.adapters.published import fitting, saved_of
     from verale.adapters.state import load_described
     from verale.adapters.telling import refused, settled
     from verale.certificate.words import enumerated
@@ -194,7 +194,7 @@ def _networks(path: str, output: str) -> str:
             " docs/architectures.md#a-head-of-your-own"
         )
     choices = [f"--arch {name}" for name in found]
-    if "genetic" in found and "patches" not in settled("genetic", {}, tensors, said):
+    if "genetic" in found and "patches" not in settled(saved_of("genetic"), {}, tensors, said):
         choices[found.index("genetic")] += " --option patches=L (L is the length of the latent sequence)"
     if len(found) > 1:
         return (

@@ -156,7 +156,7 @@ def export(model_path: str, out: str, size: tuple[int, int] | None) -> None:
 
 def _frozen(path: Path, size: tuple[int, int] | None) -> FrozenNetwork:
     if path.is_dir():
-        from verale.adapters.cabrnet.freezing import frozen_run
+        from verale.adapters.cabrnet.network import frozen_run
 
         return frozen_run(path, size)
     from verale.adapters import load_model

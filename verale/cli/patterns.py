@@ -89,8 +89,7 @@ def attribute(
     attribution.csv, attribution.json and attribution.html. `verale audit FOLDER --minimality` proves them again.
     """
     from verale.head import latents_file
-    from verale.report.attribution_page import attribution_page
-    from verale.report.rules_page import pictures_of
+    from verale.report.static_pages import attribution_page, pictures_of
     from verale.runs.arguments import HeadFile
     from verale.runs.attribute import attribute
     from verale.runs.folder import ResultFolder
@@ -263,7 +262,7 @@ def rules(
     rule, which names no image, the head, rules.csv, rules.json and rules.html. `verale audit FOLDER
     --entailment-only` proves them again, `verale cover FOLDER --latents LATENTS` says which images they prove.
     """
-    from verale.report.rules_page import page, pictures_of
+    from verale.report.static_pages import pictures_of, rules_page
     from verale.runs.arguments import HeadFile
     from verale.runs.folder import ResultFolder
     from verale.runs.rules import fit_rules
@@ -274,7 +273,7 @@ def rules(
     shown, audit_log = pictures_of(latents, prototype_pictures), _log(log, [*inputs, out])
     with progress("fitting", count, unit="rules", interrupted=lambda: _unwritten(out)) as advance:
         rules = fit_rules(file, latents, held_out, count, paradigm, advance, audit, run, audit_log)
-    folder.write(rules.record(), rules.rows(), page(rules, shown), rules.files())
+    folder.write(rules.record(), rules.rows(), rules_page(rules, shown), rules.files())
     if as_json:
         print_record("rules", rules.record())
     else:

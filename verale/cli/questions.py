@@ -154,6 +154,7 @@ def contrast(question: _Question, goal: str, model: str | None) -> None:
 
 def _contrast_lines(certificate: str, result: Contrast, head: Head, out: str | None) -> list[str]:
     """The result for people."""
+    from verale.certificate.statements import statement_in_words
     from verale.certificate.words import about, below
     from verale.head import evaluate
     from verale.runs.contrast import PROOF, REST, WITNESS, value_at
@@ -176,7 +177,7 @@ def _contrast_lines(certificate: str, result: Contrast, head: Head, out: str | N
     for number in found.released[:_MOST]:
         statement = result.certificate.statements[number]
         lines.append(
-            f"  released: {': '.join(statement.in_words(head.size))}; at the witness about"
+            f"  released: {': '.join(statement_in_words(statement, head.size))}; at the witness about"
             f" {about(value_at(head, result.certificate, number, evaluated))}"
         )
     if released > _MOST:
@@ -187,7 +188,7 @@ def _contrast_lines(certificate: str, result: Contrast, head: Head, out: str | N
     )
     for statement in found.proof.statements[:_MOST]:
         origin = result.origins.get(getattr(statement, "prototype", -1))
-        lines.append(f"    {': '.join(statement.in_words(head.size))}{f' ({origin})' if origin else ''}")
+        lines.append(f"    {': '.join(statement_in_words(statement, head.size))}{f' ({origin})' if origin else ''}")
     if found.proof.size > _MOST:
         lines.append(f"    and {found.proof.size - _MOST} more statements")
     for near in result.near:
@@ -245,10 +246,12 @@ def necessity(question: _Question) -> None:
 
 def _necessity_lines(file: str, result: Necessity) -> Iterator[str]:
     """The result for people."""
+    from verale.certificate.statements import statement_in_words
+
     verdict = "minimal under any paradigm" if result.is_minimal else "the others are open"
     yield f"{file}: {result.witnessed} of {len(result.statements)} statements have a witness: {verdict}"
     for each in result.statements:
-        said = ": ".join(result.certificate.statements[each.number].in_words(result.prototypes))
+        said = ": ".join(statement_in_words(result.certificate.statements[each.number], result.prototypes))
         outcome = {
             True: f"needed: without it, class {each.rival}",
             False: "not needed: the checker proves the class without it",

@@ -194,8 +194,8 @@ def command(
         record = {"report": str(target), "bytes": len(data), "certificates": len(collection.paths), "exit_code": code}
         print_record("reported", {**record, "audited": collection.audited, "statuses": dict(statuses)})
     summary = f"{statuses.pop('PROVED', 0)} PROVED ({collection.audited})" if collection.audited else "not audited"
-    for caveat, count in sorted(Counter(item.caveat for item in collection.items if item.caveat).items()):
-        summary += f", {count} of them: {caveat}"
+    for caveat, count in sorted(Counter(item.verdict.caveat for item in collection.items).items()):
+        summary += f", {count} of them: {caveat}" if caveat else ""
     if collection.audited:
         summary += "".join(f", {count} {status.replace('_', ' ')}" for status, count in sorted(statuses.items()))
     same = "" if same_as is None else "is what verale writes of these files: "

@@ -50,7 +50,7 @@ def command(
     inputs = find_inputs(folder_of(path), given.head, given.latents)
     result = single(path, inputs, audit)
     if origins is not None:
-        named = result.shown and result.shown.telling.head
+        named = result.shown and result.shown.telling.certificate.head
         told = origins_beside(folder_of(path), result.head, origins, audit, named or "")
         said = {prototype: each.sentence for prototype, each in told.items()}
         result = result if result.shown is None else replace(result, shown=replace(result.shown, judged_origins=said))

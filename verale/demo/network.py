@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from verale.adapters.cabrnet.configuration import load_yaml
+from verale.adapters.cabrnet.run import load_yaml
 from verale.adapters.freezing import export_network
 from verale.adapters.state import load_state
 from verale.errors import InputError, UsageError

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from verale.adapters.cabrnet.configuration import load_yaml
-from verale.adapters.cabrnet.run import DATASET
+from verale.adapters.cabrnet.run import DATASET, load_yaml
 from verale.adapters.fields import Origin
 from verale.demo.network import DATA, IMAGES, RUN, Digits
 from verale.files import read

@@ -1,5 +1,6 @@
 """What a head is: frozen data, its file, its latents, and its reference evaluation."""
 
+from verale.head import pooling as _poolings
 from verale.head import similarity as _similarities
 from verale.head.evaluation import Evaluation, evaluate, evaluate_observed, observables, read_out
 from verale.head.geometry import Box, Cosine, Euclidean, Geometry, InnerProduct, Softmax
@@ -22,38 +23,25 @@ from verale.head.latents import (
     save_latents,
     tensor_of,
 )
-from verale.head.pooling import (
-    BankPooling,
-    FocalPooling,
-    MaskedMaxPooling,
-    MaxPooling,
-    Pooling,
-    TopMeanPooling,
-)
-from verale.head.readout import Linear, Maximum, Readout, SoftTree
+from verale.head.pooling import *  # noqa: F403, likewise
+from verale.head.readout import Linear, Maximum, Readout, SoftTree, merge_slots
 from verale.head.similarity import *  # noqa: F403, a new similarity is listed in that module alone
-from verale.head.slots import merge_slots
 
 __all__ = [
+    *_poolings.__all__,
     *_similarities.__all__,
-    "BankPooling",
     "Box",
     "Cosine",
     "Euclidean",
     "Evaluation",
-    "FocalPooling",
     "Geometry",
     "Head",
     "InnerProduct",
     "Linear",
-    "MaskedMaxPooling",
-    "MaxPooling",
     "Maximum",
-    "Pooling",
     "Readout",
     "SoftTree",
     "Softmax",
-    "TopMeanPooling",
     "as_patches",
     "described",
     "digest",

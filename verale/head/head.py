@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import safetensors.torch
 import torch
 from torch import Tensor, nn
 
 from verale.checker.errors import HeadError as UnreadableHeadError
+from verale.checker.read.head_file import METADATA_KEY as HEAD_KEY
 from verale.checker.read.head_file import read_head_file
 from verale.errors import HeadError, UsageError, naming
 from verale.files import read, write_atomically
 from verale.head.evaluation import evaluate
 from verale.head.fields import Kind, read_part, write_part
-from verale.head.file import TENSORS, encode
 from verale.head.geometry import GEOMETRIES, Box, Geometry
 from verale.head.latents import as_patches, described, field_tensor, require_path, shortened
 from verale.head.pooling import POOLINGS, MaxPooling, Pooling
@@ -26,7 +28,7 @@ from verale.head.readout import READOUTS, Linear, Readout
 from verale.head.similarity import SIMILARITIES, Similarity
 from verale.tensors import loaded
 
-__all__ = ["Head", "require_head"]
+__all__ = ["Head", "TENSORS", "VERSION", "encode", "require_head"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,3 +313,16 @@ def _check_tensor(name: str, tensor: Tensor, dimensions: int) -> None:
     if not torch.isfinite(tensor).all():
         index = (~torch.isfinite(tensor)).nonzero()[0].tolist()
         raise HeadError(name, f"holds {tensor[tuple(index)].item()} at {index}, expected finite numbers")
+
+
+VERSION = 1
+TENSORS = ("weight", "bias", "prototypes", "scale", "peak")
+"""The tensors of a head that a file may hold beside those of its parts; the first one is required."""
+
+
+def encode(fields: Mapping[str, object], tensors: Mapping[str, Tensor]) -> bytes:
+    """The bytes of a file with these JSON fields, without the version, and these tensors. Equal data, equal bytes."""
+    return safetensors.torch.save(
+        {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()},
+        metadata={HEAD_KEY: json.dumps({"version": VERSION, **fields}, ensure_ascii=False)},
+    )

@@ -3,8 +3,9 @@
 `scale` and `peak` are tensors of the head, one number a prototype. Positive factors and constants that all patches of a
 prototype share are not similarities: they are folded into the last layer, in float64.
 
-Eight have a class with its formula here. Any other one is a chain of steps (certificates/v1.md, "Steps"): `StepChain`,
-or a kind that `verale.checker.read.similarities` gives a name, which gets its class from there.
+Each is a chain of steps (certificates/v1.md, "Steps"), of which all else follows: `StepChain`, or a kind that
+`verale.checker.read.similarities` gives a name. Of these, eight have a class here; any other one gets its class from
+there.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from verale.head.geometry import Cosine, Euclidean, Geometry, InnerProduct, Soft
 
 __all__ = [
     "SIMILARITIES",
-    "ChainSimilarity",
     "ExpDistance",
     "Exponential",
     "Identity",
     "LogRatio",
+    "NamedSimilarity",
     "NamedSteps",
     "Negated",
     "Quadratic",
@@ -47,8 +48,18 @@ _LEAST_EPSILON = 2.0**-900
 """Far above what float64 loses to underflow when a tiny distance is scaled."""
 
 
+_GEOMETRIES: dict[str, type[Geometry]] = {
+    "euclidean": Euclidean,
+    "cosine": Cosine,
+    "rooted_cosine": Cosine,
+    "inner_product": InnerProduct,
+    "softmax": Softmax,
+}
+"""The geometries, by the kinds of head files."""
+
+
 class Similarity(ABC):
-    """What all similarities answer; each one is a frozen dataclass with an entry in `SIMILARITIES`."""
+    """A chain of steps, of which all else follows; each one is a frozen dataclass with an entry in `SIMILARITIES`."""
 
     kind: ClassVar[str]
     """Its name in head files."""
@@ -62,185 +73,11 @@ class Similarity(ABC):
     needs_bounded: bool = False
     """Whether the observables have to be bounded over the domain, because it has no least value otherwise."""
 
-    in_unit_interval: ClassVar[bool] = False
-    """Whether its values lie in [0, 1] wherever it is defined."""
-
-    focal: ClassVar[bool] = False
+    focal: bool = False
     """Whether focal pooling is defined for it."""
 
     unimodal: bool = False
     """Whether it is a function of the distance from the prototype's peak, |m - peak|, with which it falls."""
-
-    def in_unit(self, geometry: Geometry) -> bool:
-        """Whether its values lie in [0, 1] there, so that a soft tree may read them."""
-        return self.in_unit_interval
-
-    def check(self, geometry: Geometry) -> None:
-        """Raise HeadError, which says why, where it is not defined for a geometry."""
-        if type(geometry) not in self.geometries:
-            known = {kind.part for kind in SIMILARITIES.values() if type(geometry) in kind.part.geometries}
-            expected = " or ".join(sorted(part.__name__ for part in known))
-            raise HeadError("similarity", f"is {self!r}, expected {expected} for {geometry!r}")
-
-    def at_distance_from_peak(self, distances: Tensor, geometry: Geometry, scale: Tensor | float) -> Tensor:
-        """S of distances (..., P) from the peak, where it is unimodal; rounded to nearest."""
-        return self.of(distances, geometry, scale, 0.0)
-
-    @abstractmethod
-    def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
-        """S of observables (..., P) in float64, rounded to nearest.
-
-        Args:
-            observed: (..., P).
-            geometry: of the observables.
-            scale: (P,), or 1.0 where the head has none.
-            peak: (P,), or 0.0 where the head has none.
-        """
-
-
-@dataclass(frozen=True)
-class Identity(Similarity):
-    """S(m) = m, of cosines, inner products and softmax masses."""
-
-    kind = "identity"
-    geometries = (Cosine, InnerProduct, Softmax)
-    focal = True
-
-    def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
-        return observed
-
-
-@dataclass(frozen=True)
-class LogRatio(Similarity):
-    """S(m) = ln((x + 1) / (x + epsilon)) with x = scale m, strictly decreasing for 0 < epsilon < 1 (ProtoPNet).
-
-    It is computed as ln(1 + (1 - epsilon) / (x + epsilon)), which is 0 where x is beyond float64.
-    """
-
-    epsilon: float = 1e-4
-
-    kind = "log_ratio"
-    geometries = (Euclidean,)
-    tensors = ("scale",)
-    focal = True
-
-    def __post_init__(self) -> None:
-        if not _LEAST_EPSILON <= self.epsilon < 1:
-            raise HeadError("similarity.epsilon", f"is {self.epsilon}, expected {_LEAST_EPSILON:.0e} <= epsilon < 1")
-
-    def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
-        return torch.log1p((1 - self.epsilon) / (scale * observed + self.epsilon))
-
-
-@dataclass(frozen=True)
-class Negated(Similarity):
-    """S(m) = -scale m of a squared distance (linear ProtoPNet, Gaussian log-density, HyperPG l2-negated)."""
-
-    kind = "negated"
-    geometries = (Euclidean,)
-    tensors = ("scale",)
-    needs_bounded = True
-
-    def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
-        return -scale * observed
-
-
-@dataclass(frozen=True)
-class ExpDistance(Similarity):
-    """S(m) = exp(-sqrt(m + epsilon)) of a squared distance, in (0, 1] (ProtoTree, ProtoPNeXt exp_l2)."""
-
-    epsilon: float = 1e-14
-
-    kind = "exp_distance"
-    geometries = (Euclidean,)
-    in_unit_interval = True
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.epsilon) and self.epsilon >= 0):
-            raise HeadError("similarity.epsilon", f"is {self.epsilon}, expected a finite number >= 0")
-
-    def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
-        return torch.exp(-(observed + self.epsilon).sqrt())
-
-
-@dataclass(frozen=True)
-class Exponential(Similarity):
-    """S(m) = exp(-scale m) of a squared distance, exp(-scale (1 - m)) of a cosine; in (0, 1].
-
-    A Gaussian density but for its constant. On the unit sphere |u - p|^2 = (1 - |p|)^2 + 2 |p| (1 - cos), so a Gaussian
-    of deviation sigma has the scale |p| / sigma^2 there (MGProto).
-    """
-
-    kind = "exponential"
-    geometries = (Euclidean, Cosine)
-    tensors = ("scale",)
-    in_unit_interval = True
-
-    def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
-        return torch.exp(-scale * (observed if geometry.is_distance else 1 - observed))
-
-
-@dataclass(frozen=True)
-class Quadratic(Similarity):
-    """S(m) = -(m - peak)^2, unimodal: greatest where the observable meets the prototype's peak (HyperPG).
-
-    Of a squared distance with peak 0 (no tensor `peak`) it is minus the fourth power of the distance.
-    """
-
-    kind = "quadratic"
-    geometries = (Euclidean, Cosine, InnerProduct)
-    tensors = ("peak",)
-    needs_bounded = True
-    unimodal = True
-
-    def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
-        return -(observed - peak).square()
-
-
-@dataclass(frozen=True)
-class Rectified(Similarity):
-    """S(m) = max(0, m) of a cosine or an inner product (ProtoPNeXt cosine, Deformable ProtoPNet)."""
-
-    kind = "rectified"
-    geometries = (Cosine, InnerProduct)
-
-    def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
-        return observed.clamp(min=0)
-
-
-@dataclass(frozen=True)
-class Threshold(Similarity):
-    """S(m) = m where m >= threshold, else 0, of a softmax mass: increasing, with a jump (PIP-Net at inference)."""
-
-    threshold: float = 0.1
-
-    kind = "threshold"
-    geometries = (Softmax,)
-
-    def __post_init__(self) -> None:
-        if not 0 < self.threshold < 1:
-            raise HeadError("similarity.threshold", f"is {self.threshold}, expected 0 < threshold < 1")
-
-    def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
-        return torch.where(observed >= self.threshold, observed, 0.0)
-
-
-_GEOMETRIES: dict[str, type[Geometry]] = {
-    "euclidean": Euclidean,
-    "cosine": Cosine,
-    "rooted_cosine": Cosine,
-    "inner_product": InnerProduct,
-    "softmax": Softmax,
-}
-"""The geometries, by the kinds of head files."""
-
-
-class ChainSimilarity(Similarity):
-    """A similarity that is a chain of steps, of which all else follows."""
-
-    @abstractmethod
-    def steps_of(self, geometry: str) -> tuple[Step, ...]:
-        """The steps, of a kind of geometry. Raises FormatError where their numbers are not allowed."""
 
     def __post_init__(self) -> None:
         reasons = {kind: self._reason(kind) for kind, part in _GEOMETRIES.items() if part in self.geometries}
@@ -257,6 +94,10 @@ class ChainSimilarity(Similarity):
         for name, value in found.items():
             object.__setattr__(self, name, value)
 
+    @abstractmethod
+    def steps_of(self, geometry: str) -> tuple[Step, ...]:
+        """The steps, of a kind of geometry. Raises FormatError where their numbers are not allowed."""
+
     def _reason(self, geometry: str) -> str | None:
         """Why it is not defined for a kind of geometry; None where it is."""
         try:
@@ -266,22 +107,39 @@ class ChainSimilarity(Similarity):
         return None
 
     def in_unit(self, geometry: Geometry) -> bool:
+        """Whether its values lie in [0, 1] there, so that a soft tree may read them."""
         return Chain(geometry.kind, self.steps_of(geometry.kind)).in_unit
 
     def check(self, geometry: Geometry) -> None:
-        super().check(geometry)
+        """Raise HeadError, which says why, where it is not defined for a geometry."""
+        if type(geometry) not in self.geometries:
+            known = {kind.part for kind in SIMILARITIES.values() if type(geometry) in kind.part.geometries}
+            expected = " or ".join(sorted(part.__name__ for part in known))
+            raise HeadError("similarity", f"is {self!r}, expected {expected} for {geometry!r}")
         reason = self._reason(geometry.kind)
         if reason is not None:
             raise HeadError("similarity", f"is {self!r}, which is not defined for {geometry!r}: {reason}")
 
+    def at_distance_from_peak(self, distances: Tensor, geometry: Geometry, scale: Tensor | float) -> Tensor:
+        """S of distances (..., P) from the peak, where it is unimodal; rounded to nearest."""
+        return self.of(distances, geometry, scale, 0.0)
+
     def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
+        """S of observables (..., P) in float64, rounded to nearest.
+
+        Args:
+            observed: (..., P).
+            geometry: of the observables.
+            scale: (P,), or 1.0 where the head has none.
+            peak: (P,), or 0.0 where the head has none.
+        """
         for step in self.steps_of(geometry.kind):
             observed = _stepped(step, observed, scale, peak)
         return observed
 
 
 @dataclass(frozen=True)
-class StepChain(ChainSimilarity):
+class StepChain(Similarity):
     """A chain of steps, the first of them of the observable (certificates/v1.md, "Steps").
 
     `StepChain([{"kind": "add", "number": 1e-4}, {"kind": "root"}, {"kind": "negate"}, {"kind": "exp"}])` is
@@ -316,22 +174,116 @@ class StepChain(ChainSimilarity):
         return tuple(self.steps)
 
 
-class NamedSteps(ChainSimilarity):
-    """A kind of head files that names a chain and has no class of its own: its class is made of the table of kinds."""
+class NamedSimilarity(Similarity):
+    """A kind of head files that names a chain; its dataclass has the numbers of the kind as fields."""
+
+    def __init_subclass__(cls) -> None:
+        if not hasattr(cls, "kind"):
+            return
+        known = KINDS[cls.kind]
+        cls.geometries = tuple(dict.fromkeys(_GEOMETRIES[geometry] for geometry in known.geometries))
+        cls.tensors, cls.focal = known.tensors, known.focal
+
+    def __post_init__(self) -> None:
+        for name, (allows, expected) in KINDS[self.kind].fields.items():
+            value = getattr(self, name)
+            if not math.isfinite(value) or not allows(Fraction(value)):
+                raise HeadError(f"similarity.{name}", f"is {value}, expected {expected}")
+        super().__post_init__()
 
     def steps_of(self, geometry: str) -> tuple[Step, ...]:
         kind = KINDS[self.kind]
         return kind.chain(geometry, {name: Fraction(getattr(self, name)) for name in kind.fields}).steps
 
+    def in_unit(self, geometry: Geometry) -> bool:
+        return KINDS[self.kind].soft_tree
+
+
+@dataclass(frozen=True)
+class Identity(NamedSimilarity):
+    """S(m) = m, of cosines, inner products and softmax masses."""
+
+    kind = "identity"
+
+
+@dataclass(frozen=True)
+class LogRatio(NamedSimilarity):
+    """S(m) = ln((x + 1) / (x + epsilon)) with x = scale m, strictly decreasing for 0 < epsilon < 1 (ProtoPNet)."""
+
+    epsilon: float = 1e-4
+
+    kind = "log_ratio"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.epsilon < _LEAST_EPSILON:
+            raise HeadError("similarity.epsilon", f"is {self.epsilon}, expected at least {_LEAST_EPSILON:.0e}")
+
+
+@dataclass(frozen=True)
+class Negated(NamedSimilarity):
+    """S(m) = -scale m of a squared distance (linear ProtoPNet, Gaussian log-density, HyperPG l2-negated)."""
+
+    kind = "negated"
+
+
+@dataclass(frozen=True)
+class ExpDistance(NamedSimilarity):
+    """S(m) = exp(-sqrt(m + epsilon)) of a squared distance, in (0, 1] (ProtoTree, ProtoPNeXt exp_l2)."""
+
+    epsilon: float = 1e-14
+
+    kind = "exp_distance"
+
+
+@dataclass(frozen=True)
+class Exponential(NamedSimilarity):
+    """S(m) = exp(-scale m) of a squared distance, exp(-scale (1 - m)) of a cosine; in (0, 1].
+
+    A Gaussian density but for its constant. On the unit sphere |u - p|^2 = (1 - |p|)^2 + 2 |p| (1 - cos), so a Gaussian
+    of deviation sigma has the scale |p| / sigma^2 there (MGProto).
+    """
+
+    kind = "exponential"
+
+
+@dataclass(frozen=True)
+class Quadratic(NamedSimilarity):
+    """S(m) = -(m - peak)^2, unimodal: greatest where the observable meets the prototype's peak (HyperPG).
+
+    Of a squared distance with peak 0 (no tensor `peak`) it is minus the fourth power of the distance.
+    """
+
+    kind = "quadratic"
+
+
+@dataclass(frozen=True)
+class Rectified(NamedSimilarity):
+    """S(m) = max(0, m) of a cosine or an inner product (ProtoPNeXt cosine, Deformable ProtoPNet)."""
+
+    kind = "rectified"
+
+
+@dataclass(frozen=True)
+class Threshold(NamedSimilarity):
+    """S(m) = m where m >= threshold, else 0, of a softmax mass: increasing, with a jump (PIP-Net at inference)."""
+
+    threshold: float = 0.1
+
+    kind = "threshold"
+
+
+class NamedSteps(NamedSimilarity):
+    """One that has no class here: it is made of the table of kinds."""
+
 
 def _class_of(kind: str) -> type[NamedSteps]:
     """A frozen dataclass with the numbers of the kind as its fields, `StudentT` of `student_t`."""
-    known = KINDS[kind]
     name = "".join(word.capitalize() for word in kind.split("_"))
-    geometries = tuple(dict.fromkeys(_GEOMETRIES[geometry] for geometry in known.geometries))
-    constants = {"kind": kind, "geometries": geometries, "tensors": known.tensors, "__module__": __name__}
-    fields = [(each, float) for each in known.fields]
-    return make_dataclass(name, fields, bases=(NamedSteps,), frozen=True, namespace=constants)
+    fields = [(each, float) for each in KINDS[kind].fields]
+    return make_dataclass(
+        name, fields, bases=(NamedSteps,), frozen=True, namespace={"kind": kind, "__module__": __name__}
+    )
 
 
 def _as_step(number: int, step: Any) -> Step:
@@ -367,7 +319,7 @@ def _stepped(step: Step, x: Tensor, scale: Tensor | float, peak: Tensor | float)
             return -x
         case "log_ratio":
             over, under = float(step.numbers["over"]), float(step.numbers["under"])
-            return torch.log1p(over / (x + under) - under / (x + under))
+            return torch.log1p(over / (x + under) - under / (x + under))  # the difference may be no float
         case "exp":
             return torch.exp(x)
         case "root":

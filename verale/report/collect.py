@@ -16,15 +16,11 @@ from verale.certificate.statements import Bounded, bounded
 from verale.certificate.words import (
     NAMED_PICTURE,
     OWN_NAMES,
-    PROVED_PICTURE,
+    VerdictInWords,
     below,
-    caveat,
     claim,
     class_name,
-    from_picture,
     labelled,
-    not_proved,
-    proved_claims,
     subjects,
 )
 from verale.checker import CheckerError
@@ -175,41 +171,33 @@ class Item:
         return "" if self.image is None else self.image.note
 
     @property
-    def proved(self) -> frozenset[str]:
-        """The claims that are proved; none unless the verdict is PROVED."""
-        return proved_claims(self.status, {} if self.record is None else self.record["claims"])
+    def verdict(self) -> VerdictInWords:
+        """The verdict for people."""
+        return VerdictInWords(self.status, {} if self.record is None else self.record["claims"])
 
     @property
     def proves_picture(self) -> bool:
         """Whether it is proved that the network gives, for the picture, latents of which the statements are true."""
-        return "picture" in self.proved
+        return "picture" in self.verdict.proved
 
     @property
     def begun(self) -> str:
-        """What the certificate claims of its picture, as a sentence; empty without one, and where only the rest is
-        PROVED."""
-        if self.summary is None or self.summary.picture is None or self.caveat:
-            return ""
-        return from_picture(self.summary.arithmetic)
+        """What the certificate claims of its picture (`VerdictInWords.begun`)."""
+        return "" if self.summary is None else self.verdict.begun(self.summary.picture, self.summary.arithmetic)
 
     @property
     def deployed(self) -> str:
         """That the class is proved for float32 too, and how the head computes it; empty where it is not."""
-        if "deployment" not in self.proved:
+        if "deployment" not in self.verdict.proved:
             return ""
         return f"Proved too: {claim_in_words('deployment', self.record or {})}, the class of the head in float32."
-
-    @property
-    def not_proved(self) -> str:
-        """What the verdict does not say."""
-        return not_proved(self.proved)
 
     @property
     def image_is(self) -> str:
         """What is known of the image that is shown or named, in a few words; empty without one."""
         if self.image is None or self.image.note:
             return self.image_note
-        return PROVED_PICTURE if self.proves_picture else NAMED_PICTURE
+        return self.verdict.image_is(NAMED_PICTURE)
 
     @property
     def status(self) -> str:
@@ -222,16 +210,6 @@ class Item:
     def exit_code(self) -> int:
         """That of the verdict; 9 without one, as where a file cannot be used."""
         return EXIT_UNUSABLE if self.record is None else int(self.record["exit_code"])
-
-    @property
-    def caveat(self) -> str:
-        """What goes with PROVED, where perhaps no latents satisfy the statements."""
-        return caveat(self.status, {} if self.record is None else self.record["claims"])
-
-    @property
-    def verdict(self) -> str:
-        """The status and its caveat, for people."""
-        return ", ".join(filter(None, [self.status.replace("_", " "), self.caveat]))
 
     @property
     def correct(self) -> bool | None:
@@ -347,7 +325,7 @@ class Collection:
         """What a reader of one certificate has to know: what is not proved, and what nothing checks."""
         notes = [
             item.deployed,
-            item.not_proved,
+            item.verdict.not_proved,
             "" if item.label is None else labelled(self.name_of(item.label)),
             OWN_NAMES if self.own_names else "",
         ]

@@ -5,14 +5,24 @@ Its numbers are the statements' own. The statements in full, and the claim in th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from shlex import quote
 
-from verale.certificate.statements import READABLE, to_read
-from verale.certificate.words import about, below, between, lower_end, prototypes_named, upper_end
+from verale.certificate.statements import READABLE, bounded, bounds_in_words, counted, statement_in_words, to_read
+from verale.certificate.words import (
+    about,
+    below,
+    between,
+    class_name,
+    enumerated,
+    lower_end,
+    prototypes_named,
+    upper_end,
+)
 from verale.checker.certificate import (
     ActivationStatement,
     Certificate,
@@ -21,10 +31,14 @@ from verale.checker.certificate import (
     PatchStatement,
     Statement,
     SumStatement,
+    read_certificate,
 )
-from verale.report.account import Account
+from verale.checker.errors import FormatError, UnprovedError
+from verale.checker.numbers import Numbers
+from verale.report.account import Account, account_of, has_account
+from verale.runs.explained_run import HeadOfRun
 
-__all__ = ["Narrower", "conditions", "in_brief", "named_prototypes", "narrower", "stated_prototypes"]
+__all__ = ["Narrower", "Telling", "conditions", "in_brief", "named_prototypes", "narrower", "stated_prototypes"]
 
 _COMPARED = 4
 """The most comparisons that are named one by one."""
@@ -298,3 +312,141 @@ def _clause(
 def _counted(number: int, of: int | None) -> str:
     noun = "prototype" if number == 1 else "prototypes"
     return f"{number} {noun}" if of is None else f"{number} of the {of} prototypes"
+
+
+_OBSERVABLE = "comparison"
+"""What comparing a patch with a prototype gives, where the head is not known."""
+_CLAUSES = FloorStatement | OrderStatement | SumStatement
+_SAID_BELOW, _ACTIVE, _AS_STATED = "listed below", "as active as", "as stated"
+"""What a sentence says of clauses, activations and comparisons of which it leaves out prototypes or bounds."""
+
+
+@dataclass(frozen=True)
+class Telling:
+    """What a certificate says, in words.
+
+    Attributes:
+        certificate: the certificate.
+        predicted: the class's name, or its number where it has none.
+        sentence: what has to hold, and which class follows.
+        statements: of each what it is about, and its bounds; those first that the sentence speaks of one by one.
+        unsaid: those of them whose prototypes or bounds the sentence leaves out.
+        margins: of each rival its name, and how far it stays behind at least; the closest first.
+        size: how many statements there are, and how much they bound.
+        prototypes: those to show with it.
+        digests: of the certificate's file and of all that it names, by what they are.
+        account: why the class is ahead, in points; None where that is not known.
+        points: the same in words, line by line.
+        narrower: what can be asked where it is too long to be read; None where it is not.
+    """
+
+    certificate: Certificate
+    predicted: str
+    sentence: str
+    statements: tuple[tuple[str, str], ...]
+    unsaid: tuple[tuple[str, str], ...]
+    margins: tuple[tuple[str, str], ...]
+    size: str
+    prototypes: tuple[int, ...]
+    digests: Mapping[str, str]
+    account: Account | None = None
+    points: tuple[tuple[str, str], ...] = ()
+    narrower: Narrower | None = None
+
+    @classmethod
+    def of(
+        cls,
+        data: bytes,
+        head: HeadOfRun | None = None,
+        classes: Sequence[str] | None = None,
+        numbers: Callable[[bytes], Numbers] | None = None,
+        file: str = "FILE",
+    ) -> Telling:
+        """Tell a certificate.
+
+        Args:
+            data: the bytes of its file.
+            head: what is known of a head; it counts if it is the one that the certificate names.
+            classes: the names of the classes, where the head has none.
+            numbers: what a checker proves from the statements in a certificate's bytes (`Auditor.numbers`).
+            file: the certificate's, for commands.
+
+        Raises:
+            FormatError: (the checker's) bytes that are not a certificate.
+        """
+        certificate = read_certificate(data)
+        head = None if head is None or head.sha256 != certificate.head else head
+        count = None if head is None else head.prototypes
+        classes = (None if head is None else head.labels) or classes
+        parts = conditions(certificate, _OBSERVABLE if head is None else head.observable, count)
+        predicted = class_name(certificate.predicted, classes)
+        sentence, account = _sentence(predicted, parts), _account(data, certificate, head, numbers)
+        order = {} if account is None else {j: place for place, j in enumerate(account.adding)}
+        ranked = sorted(
+            certificate.statements,
+            key=lambda each: (_rank(each), order.get(getattr(each, "prototype", -1), len(order))),
+        )  # those first that give most points
+        told = [(each, (statement_in_words(each, count)[0], bounds_in_words(each))) for each in ranked]
+        proved = sorted((margin, rival) for rival, margin in enumerate(certificate.margins) if margin is not None)
+        return cls(
+            certificate,
+            predicted,
+            sentence,
+            tuple(pair for _, pair in told),
+            tuple(pair for each, pair in told if _leaves_out(sentence, each)),
+            tuple((class_name(rival, classes), below(margin)) for margin, rival in proved),
+            _size(certificate, head),
+            named_prototypes(certificate, count),
+            {"certificate": hashlib.sha256(data).hexdigest(), **_named(certificate)},
+            account,
+            () if account is None else tuple(account.in_words(lambda c: class_name(c, classes))),
+            narrower(certificate, count, file, lambda c: class_name(c, classes), account),
+        )
+
+
+def _account(
+    data: bytes, certificate: Certificate, head: HeadOfRun | None, numbers: Callable[[bytes], Numbers] | None
+) -> Account | None:
+    if head is None or numbers is None or not has_account(certificate, head.head):
+        return None
+    try:
+        return account_of(certificate, head.head, numbers(data))
+    except (FormatError, UnprovedError):  # it does not fit the head, or is beyond the limit
+        return None
+
+
+def _named(certificate: Certificate) -> dict[str, str]:
+    """The digests of what a certificate names, by what they are."""
+    digests = {name: getattr(certificate, name) for name in ("head", "latents", "picture", "network")}
+    return {f"{name} that it names": digest for name, digest in digests.items() if digest is not None}
+
+
+def _sentence(predicted: str, parts: Sequence[str]) -> str:
+    if not parts:
+        return f"The class is {predicted} whatever the image shows: it follows from the network's last layers alone."
+    return f"The class is {predicted} whenever {enumerated(parts)}."
+
+
+def _leaves_out(sentence: str, statement: Statement) -> bool:
+    """Whether a sentence leaves out prototypes or bounds of a statement."""
+    if isinstance(statement, PatchStatement):
+        return _AS_STATED in sentence
+    return (_SAID_BELOW if isinstance(statement, _CLAUSES) else _ACTIVE) in sentence
+
+
+def _rank(statement: Statement) -> int:
+    """Activations first, then clauses, floors before ceilings, as in the sentence; then patches."""
+    if isinstance(statement, PatchStatement):
+        return 3
+    return {FloorStatement: 1, OrderStatement: 2, SumStatement: 2}.get(type(statement), 0)
+
+
+def _size(certificate: Certificate, head: HeadOfRun | None) -> str:
+    """How many statements there are, and which prototypes and pairs they bound, of how many."""
+    said = counted(certificate.statements)
+    if head is None or not certificate.statements:
+        return said
+    reach = bounded(certificate.statements, head.prototypes, certificate.patches)
+    said += f"; they bound {reach.prototypes} of the head's {head.prototypes} prototypes"
+    pairs = certificate.patches * head.prototypes
+    return f"{said}, and {reach.pairs} of {pairs} pairs of a patch and a prototype" if reach.pairs else said

@@ -13,13 +13,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.certificate.words import NAMED_PICTURE, OWN_NAMES, PROVED_PICTURE, as_claimed, caveat, proved_claims
+from verale.certificate.words import OWN_NAMES, VerdictInWords, as_claimed
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST
 from verale.errors import CertificateError, InputError
 from verale.files import read
-from verale.report.shown import WHY, Shown
-from verale.report.telling import Telling
+from verale.report.explanation import Telling
+from verale.report.single import WHY, Shown
 from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, is_path
 from verale.runs.audit import audit
 from verale.runs.explained_run import HeadOfRun
@@ -57,7 +57,7 @@ class Showing:
         shown = self.shown
         image = f'<img alt="" src="data:image/png;base64,{b64encode(self.picture).decode()}">' if self.picture else ""
         origins = [(f"prototype {j}", shown.origins[j]) for j in shown.telling.prototypes if j in shown.origins]
-        notes = filter(None, (shown.about_image, OWN_NAMES if shown.own_names else "", shown.not_proved))
+        notes = filter(None, (shown.about_image, OWN_NAMES if shown.own_names else "", shown.verdict.not_proved))
         rivals, fewer = shown.margins()
         return "\n".join(
             [
@@ -66,7 +66,7 @@ class Showing:
                 "".join(f"<p>{escape(line)}</p>" for line in shown.narrower),
                 _table(WHY, ("what", "points"), shown.points),
                 _table(shown.telling.size, ("what is stated", "how much"), *shown.statements()),
-                _table(f"Leads{as_claimed(shown.status)}", ("class", "behind by at least"), rivals, fewer),
+                _table(f"Leads{as_claimed(shown.verdict.status)}", ("class", "behind by at least"), rivals, fewer),
                 _table("Where the prototypes come from (nothing proves it)", ("prototype", "copied from"), origins),
                 *(f"<p><small>{escape(note)}</small></p>" for note in notes),
                 _table("Digests (SHA-256)", ("what", "digest"), list(shown.digests.items())),
@@ -130,8 +130,7 @@ def _of_file(path: str, head: object, latents: object, image: object, pictures: 
     pixels, index = _image_beside(path) if pictures else (None, None)
     if image is not None:
         pixels, known = _given(image, data)
-        is_proved = known == NAMED_PICTURE and "picture" in shown.proved
-        shown = replace(shown, image="", image_is=PROVED_PICTURE if is_proved else known)
+        shown = replace(shown, image="", image_is=shown.verdict.image_is(known))
     if pixels is None:
         return Showing(shown)
     return Showing(shown, _drawn(data, inputs.head, inputs.latents, pixels, index, Path(path).parent))
@@ -174,11 +173,8 @@ def _of_object(certificate: Any, head: Any, latents: Any, classes: Sequence[str]
         telling = Telling.of(data, facts, classes, numbers)
     except CheckerError as error:
         raise CertificateError(f"cannot be shown: {error}") from error
-    if verdict is None:
-        return Shown(telling, digests=telling.digests)
-    status = verdict.status.value
-    said = status.replace("_", " "), caveat(status, verdict.claims)
-    return Shown(telling, *said, digests=telling.digests, proved=proved_claims(status, verdict.claims))
+    said = VerdictInWords() if verdict is None else VerdictInWords(verdict.status.value, verdict.claims)
+    return Shown(telling, said, digests=telling.digests)
 
 
 def _drawn(

@@ -18,8 +18,7 @@ from verale.report.collect import Collection, Item
 from verale.report.estimates import Estimates, estimates_of_item
 from verale.report.explanation import named_prototypes
 from verale.report.grid import Grid
-from verale.report.images import AS_GIVEN
-from verale.report.named_pictures import pictures_in
+from verale.report.images import AS_GIVEN, pictures_in
 from verale.report.thumbnails import ImageFile, image_of, open_image, to_draw
 
 if TYPE_CHECKING:

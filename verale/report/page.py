@@ -25,10 +25,8 @@ from verale.report.grid import Grid
 from verale.report.images import BY_ORDER, GONE, OTHER
 from verale.report.page_check import Checking, Deflated, csp_digest
 from verale.report.page_detail import Details
-from verale.report.page_full import Full
-from verale.report.page_list import columns_of, image_sentences, runs_of, unproved
-from verale.report.page_overview import overview
-from verale.report.page_prototypes import EmbeddedPrototypes
+from verale.report.page_full import EmbeddedPrototypes, Full
+from verale.report.page_list import columns_of, image_sentences, overview, runs_of, unproved
 from verale.report.templates import joined, rendered
 from verale.report.thumbnails import Thumbnails
 from verale.runs.explained_run import OBSERVABLES
@@ -283,7 +281,7 @@ def _not_proved(collection: Collection) -> str:
     of_each: dict[str, list[Item]] = {}
     for item in collection.items:
         if item.summary is not None:
-            of_each.setdefault(item.not_proved, []).append(item)
+            of_each.setdefault(item.verdict.not_proved, []).append(item)
     sentences = []
     for said, items in of_each.items():
         pictured = [item.summary.arithmetic for item in items if item.summary is not None and item.proves_picture]

@@ -1,16 +1,28 @@
-"""The page's list: one row an item, stored column by column."""
+"""The page's list, one row an item, stored column by column; and its overview: the numbers at its top, and the table by
+class."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import median
 from typing import Any
 
-from verale.certificate.words import PROVED_PICTURE, about, below
+from verale.certificate.words import PROVED_PICTURE, about, below, written
 from verale.checker.verdict import claim_in_words
 from verale.report.collect import CertificateSummary, Collection, Item
 from verale.report.images import AS_NOTED
 
-__all__ = ["columns_of", "image_sentences", "image_words", "pictured", "runs_of", "unproved", "with_pictures"]
+__all__ = [
+    "columns_of",
+    "image_sentences",
+    "image_words",
+    "overview",
+    "pictured",
+    "runs_of",
+    "unproved",
+    "with_pictures",
+]
 
 _PICTURED = 6
 """The most prototypes pictured in a line."""
@@ -25,7 +37,7 @@ def columns_of(collection: Collection) -> Iterator[tuple[str, list[Any]]]:
         "bounds": lambda item: _bounds(collection, item),
         "run": lambda item: None if item.record is None else runs.index(_run(item.record)),
         "known": lambda item: words.index(item.image_is),
-        "unproved": lambda item: sentences.index(item.not_proved),
+        "unproved": lambda item: sentences.index(item.verdict.not_proved),
         "message": lambda item: _message(item).replace(f"{collection.folder}/", ""),
     }
     for name, of in columns.items():
@@ -60,7 +72,8 @@ _COLUMNS: dict[str, Callable[[Item], Any]] = {
     "explain": lambda item: _rounded(item.seconds),
     "audit": _of_record(lambda record: _rounded(record.get("seconds"))),
     "status": lambda item: item.status,
-    "caveat": lambda item: item.caveat,
+    "caveat": lambda item: item.verdict.caveat,
+    "scope": lambda item: item.verdict.scope,
     "claims": _of_record(_claims, []),
     "pictured": lambda item: item.summary.arithmetic if item.summary is not None and item.proves_picture else None,
     "why": _of_summary(lambda summary: summary.brief, ""),
@@ -121,7 +134,7 @@ def image_sentences(collection: Collection) -> list[str]:
 
 def unproved(collection: Collection) -> list[str]:
     """What verdicts do not say: each sentence of one, once."""
-    return list(dict.fromkeys(item.not_proved for item in collection.items))
+    return list(dict.fromkeys(item.verdict.not_proved for item in collection.items))
 
 
 def runs_of(collection: Collection) -> list[dict[str, str]]:
@@ -131,3 +144,55 @@ def runs_of(collection: Collection) -> list[dict[str, str]]:
         if item.record is not None and _run(item.record) not in runs:
             runs.append(_run(item.record))
     return runs
+
+
+def overview(collection: Collection) -> dict[str, object]:
+    """The values of the template's variables, by name."""
+    items = collection.items
+    numbers = _numbers(items)
+    explain = [item.seconds for item in items if item.seconds is not None]
+    audit = [item.record["seconds"] for item in items if item.record is not None and item.record["seconds"] is not None]
+    return {
+        "images": len(items),
+        "certificates": len(collection.paths),
+        "statuses": Counter(item.status for item in items),
+        "mistakes": sum(item.correct is False for item in items),
+        "judged": sum(item.correct is not None for item in items),
+        "caveats": Counter(item.verdict.caveat for item in items if item.verdict.caveat),
+        **numbers,
+        "explain_seconds": about(median(explain), 2) if explain else "",
+        "audit_seconds": about(median(audit), 2) if audit else "",
+        "by_class": list(_by_class(collection)),
+    }
+
+
+def _numbers(items: Sequence[Item]) -> dict[str, str]:
+    """Median size, least margin and number of correct classes of some items; empty where unknown."""
+    summaries = [item.summary for item in items if item.summary is not None]
+    margins = [summary.margin for summary in summaries if summary.margin is not None]
+    judged = [item.correct for item in items if item.correct is not None]
+    return {
+        "median_size": written(median(summary.size for summary in summaries)) if summaries else "",
+        "least_margin": below(min(margins)) if margins else "",
+        "correct": f"{sum(judged)} of {len(judged)}" if judged else "",
+    }
+
+
+def _by_class(collection: Collection) -> Iterator[dict[str, Any]]:
+    """Of each class, that images get or that is their true one: the images that get it, and how many those are."""
+    of_class: dict[int, list[Item]] = {}
+    labelled = Counter(item.label for item in collection.items if item.label is not None)
+    for item in collection.items:
+        if item.predicted is not None:
+            of_class.setdefault(item.predicted, []).append(item)
+    for label in labelled:
+        of_class.setdefault(label, [])
+    for predicted, items in sorted(of_class.items()):
+        yield {
+            "predicted": predicted,
+            "name": collection.name_of(predicted),
+            "images": len(items),
+            "proved": sum(item.status == "PROVED" for item in items),
+            "labelled": labelled[predicted],
+            **_numbers(items),
+        }

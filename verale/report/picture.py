@@ -24,14 +24,9 @@ from matplotlib.patches import Rectangle
 
 from verale.certificate import Certificate
 from verale.certificate.words import (
-    NAMED_PICTURE,
     PROTOTYPES,
-    PROVED_PICTURE,
+    VerdictInWords,
     as_claimed,
-    caveat,
-    from_picture,
-    not_proved,
-    proved_claims,
     where_wrong,
 )
 from verale.checker import Verdict
@@ -40,6 +35,7 @@ from verale.checker.verdict import printable
 from verale.errors import InputError
 from verale.report.collect import Collection, own_latents, read_item
 from verale.report.estimates import estimates_of
+from verale.report.explanation import Telling
 from verale.report.grid import Grid, grid_of_image
 from verale.report.outlined import (
     MOST,
@@ -51,7 +47,6 @@ from verale.report.outlined import (
     pixels_of_item,
     pixels_of_picture,
 )
-from verale.report.telling import Telling
 from verale.report.thumbnails import ImageFile, Window, window_of
 from verale.runs.arguments import HeadFile, auditor_for
 from verale.runs.explained_run import HeadOfRun
@@ -103,10 +98,8 @@ class _Content:
 
     Attributes:
         telling: the certificate in words.
-        certificate: the same as the checker reads it.
-        status: the verdict, and what goes with it.
+        verdict: on it.
         wrong: what follows the class where it is wrong.
-        begun: what is claimed of the picture.
         pixels: the image; None where none is shown.
         known: what is known of the image, or why none is shown.
         notes: what the verdict does not say, and what nothing checks.
@@ -116,10 +109,8 @@ class _Content:
     """
 
     telling: Telling
-    certificate: checked.Certificate
-    status: str
+    verdict: VerdictInWords
     wrong: str
-    begun: str
     pixels: Any
     known: str
     notes: Sequence[str]
@@ -131,17 +122,17 @@ class _Content:
 
     def heading(self) -> str:
         """The verdict and the class, and whether it is wrong."""
-        return printable(f"{self.status}: class {self.telling.predicted}{self.wrong}")
+        return printable(f"{self.verdict.heading}: class {self.telling.predicted}{self.wrong}")
 
     @property
     def points(self) -> tuple[tuple[str, str], ...]:
         """Why the class is ahead, line by line; none unless it is PROVED."""
-        return self.telling.points if self.status == "PROVED" else ()
+        return self.telling.points if self.verdict.status == "PROVED" and not self.verdict.caveat else ()
 
     def below(self, layout: _Layout, outlined: str) -> Iterator[str]:
         """What stands below the image and the points: what is proved, and what is not."""
         telling = self.telling
-        rivals, claimed = telling.margins[: layout.rivals], as_claimed(self.status)
+        rivals, claimed = telling.margins[: layout.rivals], as_claimed(self.verdict.status)
         if layout is _COMPACT and rivals and not self.points:
             who = "Every other class" if len(telling.margins) > 1 else rivals[0][0]
             yield f"{who} stays at least {rivals[0][1]} below {telling.predicted}{claimed}."
@@ -150,8 +141,9 @@ class _Content:
             more = len(telling.margins) - len(rivals)
             said += [f"{more} more classes"] if more else []
             yield f"Leads, how far other classes stay below {telling.predicted}{claimed}: {'; '.join(said)}."
-        if self.begun:
-            yield self.begun
+        begun = self.verdict.begun(telling.certificate.picture, telling.certificate.arithmetic)
+        if begun:
+            yield begun
         yield from self.origins
         shown = f"The image is {self.known}." if self.known else ""
         proved = all(each.is_proved for each in self.prototypes.values())
@@ -199,26 +191,20 @@ def plot(
     data = certificate.to_bytes()
     given = checked.read_certificate(data)
     own = None if latents is None else own_latents(given, latents)
-    status, unchecked, proved = "NOT AUDITED", "", frozenset[str]()
-    if verdict is not None:
-        unchecked = caveat(verdict.status.value, verdict.claims)
-        status = ", ".join(filter(None, (verdict.status.value, unchecked))).replace("_", " ")
-        proved = proved_claims(verdict.status.value, verdict.claims)
+    said = VerdictInWords() if verdict is None else VerdictInWords(verdict.status.value, verdict.claims)
     pixels, known = (None, "") if image is None else pixels_of_given(image, given.picture)
     facts = None if head is None else _read_head(head)
     numbers = None
-    if facts is not None and head is not None and status == "PROVED":
+    if facts is not None and head is not None and said.status == "PROVED" and not said.caveat:
         numbers = auditor_for(HeadFile.of(head)).numbers
     count = head.size if head is not None and head.digest == given.head else None
     content = _Content(
         Telling.of(data, facts, (head.labels if head is not None else None) or classes, numbers),
-        given,
-        status,
+        said,
         "",
-        from_picture(given.arithmetic) if given.picture is not None and not unchecked else "",
         pixels,
-        PROVED_PICTURE if "picture" in proved and known == NAMED_PICTURE else known,
-        [not_proved(proved)],
+        said.image_is(known),
+        [said.not_proved],
         grid_of_image(given.patches, head, latents),
         marks_of(given, count, partial(estimates_of, head=head, image=own)),
     )
@@ -253,10 +239,8 @@ def picture(collection: Collection, kind: str, compact: bool = False) -> bytes:
     shown = dict(islice(((j, each) for j, each in drawn if each is not None), _PICTURES))
     content = _Content(
         telling,
-        given,
         item.verdict,
         where_wrong(collection.name_of(item.label), item.correct),
-        item.begun,
         pixels,
         known,
         collection.notes_on(item),
@@ -301,7 +285,8 @@ def _drawn(content: _Content, layout: _Layout) -> Picture:
     above += lines.of(printable(content.telling.sentence), wide)
     # The image is drawn first in a corner: what is said of it is part of the text that decides the figure's height.
     image: Any = figure.add_axes((0, 0, 0.1, 0.1))
-    said = outline(image, content.certificate, content.pixels, content.grid, content.marks, content.fields, size=5)
+    certificate = content.telling.certificate
+    said = outline(image, certificate, content.pixels, content.grid, content.marks, content.fields, size=5)
     outlined = f"In the image: {said}.".replace("\n", "; ") if said and beside else ""
     below = [line for text in content.below(layout, outlined) for line in lines.of(printable(text), wide)]
     columns = _columns(_statements(content.telling, layout, lines), layout.columns)

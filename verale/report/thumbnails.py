@@ -19,8 +19,7 @@ from verale.checker.read.pictures import Picture
 from verale.errors import InputError
 from verale.files import read
 from verale.pictures import opened
-from verale.report.images import Match
-from verale.report.named_pictures import named_picture
+from verale.report.images import Match, named_picture
 from verale.runs.source import Source
 
 __all__ = ["ImageFile", "Thumbnails", "Window", "image_of", "open_image", "thumbnail", "to_draw", "window_of"]

@@ -11,15 +11,15 @@ from verale.certificate import (
     FloorStatement,
     OrderStatement,
     PatchStatement,
-    Statement,
     SumStatement,
 )
-from verale.certificate.words import between, meant_by
+from verale.certificate.statements import bounds_in_words, statement_in_words
+from verale.certificate.words import meant_by
 
 if TYPE_CHECKING:
     from verale.head import Geometry
 
-__all__ = ["bounds_in_words", "conditions"]
+__all__ = ["conditions"]
 
 _OBSERVABLES = {
     "euclidean": ("squared distance", "from"),
@@ -50,15 +50,9 @@ def conditions(certificate: Certificate, geometry: Geometry, prototypes: int) ->
     near = ("at most", "at least") if about_patch and geometry.is_distance else ("at least", "at most")
     parts = [part for part in (_together(kind, own, stands) for kind in (*near, "from")) if part]
     parts += [f"{bounds_in_words(each)} of {meant_by(each.exempt, prototypes)}" for each in _clauses(certificate)]
-    parts += [" ".join(each.in_words(prototypes)) for each in certificate.statements if isinstance(each, SumStatement)]
+    sums = [each for each in certificate.statements if isinstance(each, SumStatement)]
+    parts += [" ".join(statement_in_words(each, prototypes)) for each in sums]
     return f"{noun} {', '.join(parts)}" if parts else "any image"
-
-
-def bounds_in_words(statement: Statement) -> str:
-    """The bounds of a statement: "at least 0.43", "at most 0.36" or "from 0.1 to 0.36"."""
-    lower = None if isinstance(statement, OrderStatement | SumStatement) else statement.lower
-    upper = None if isinstance(statement, FloorStatement) else statement.upper
-    return between(lower, upper, "from {} to {}")
 
 
 def _clauses(certificate: Certificate) -> list[OrderStatement | FloorStatement]:

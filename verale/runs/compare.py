@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from verale.certificate import Certificate as Written
-from verale.certificate.statements import Bounded, bounded
+from verale.certificate.statements import Bounded, bounded, statement_in_words
 from verale.certificate.words import about
 from verale.checker import Auditor
 from verale.checker.certificate import (
@@ -415,7 +415,7 @@ def _told(stated: CertificateFile, there: Sequence[StatementAt], prototypes: int
         statements = Written.from_bytes(stated.data).statements
     told = []
     for number in numbers:
-        subject, bounds = statements[number].in_words(prototypes)
+        subject, bounds = statement_in_words(statements[number], prototypes)
         value, here = there[number].value, "undecided" if there[number].true is None else "false"
         if there[number].true is False and value is not None and value.low is not None and value.high is not None:
             here = f"in B about {about((value.low + value.high) / 2)}"

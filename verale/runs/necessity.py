@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.certificate import Certificate
+from verale.certificate.statements import statement_in_words
 from verale.checker import AuditOptions
 from verale.checker.errors import UnprovedError
 from verale.checker.least import proved_least
@@ -142,7 +143,7 @@ def necessity(
             files = dict(zip(names[number], (witness.rest.to_bytes(), witness.latents), strict=True))
             write_beside(Path(out), files, _BY)
             needed = Needed(number, needed.needed, needed.rival, names[number][1])
-        said = " ".join(statement.in_words(released.head.size))
+        said = " ".join(statement_in_words(statement, released.head.size))
         _log.info("statement %d (%s): %s", number, said, needed.needed)
         known.append(needed)
     result = Necessity(released.certificate, tuple(known), released.head.size)

@@ -29,7 +29,7 @@ from verale.certificate import (
     Statement,
     SumStatement,
 )
-from verale.checker.read.similarities import SIMILARITIES, Step
+from verale.checker.read.similarities import Step
 from verale.errors import UsageError
 from verale.head import Euclidean, Head, InnerProduct, Linear, MaxPooling
 
@@ -121,7 +121,7 @@ class _Network:
         self._constants: list[Any] = []
         self._found: list[tuple[str, int, int]] = []
         self._observed = self._observables()
-        self._pooled = self._maxima(reduce(self._after, _steps_of(head), self._observed))
+        self._pooled = self._maxima(reduce(self._after, head.similarity.steps_of(head.geometry.kind), self._observed))
 
     @property
     def box(self) -> tuple[float, float]:
@@ -243,11 +243,3 @@ class _Network:
             a, b = (self.node("MatMul", self.constant(rows), similar) for rows in (first, second))
             similar, count = self.node("Add", a, self.node("Relu", self.node("Sub", b, a))), half
         return similar
-
-
-def _steps_of(head: Head) -> tuple[Step, ...]:
-    """The chain of steps that the head's similarity is."""
-    kind = SIMILARITIES[head.similarity.kind]
-    given = {name: getattr(head.similarity, name) for name in kind.readers}
-    exact = {name: Fraction(each) if isinstance(each, int | float) else each for name, each in given.items()}
-    return kind.chain(head.geometry.kind, exact).steps

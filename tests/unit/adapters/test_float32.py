@@ -26,8 +26,10 @@ from verale.errors import LatentsError
 from verale.head import (
     Cosine,
     Euclidean,
+    Exponential,
     Head,
     LogRatio,
+    StepChain,
     as_patches,
     evaluate,
     evaluate_observed,
@@ -133,6 +135,19 @@ def test_latents_on_a_prototype_are_covered_however_their_distance_cancels():
         logits = evaluate_observed(head, observed).logits
         assert bool(((bounds.lower <= logits) & (logits <= bounds.upper)).all())
     assert float(bounds.upper.max()) < 9.3, "the clamp at 0 bounds the logarithm by ln(1 / epsilon)"
+
+
+@pytest.mark.parametrize("exponential", [Exponential(), StepChain([{"kind": "negate"}, {"kind": "exp"}])], ids=repr)
+def test_distances_that_come_out_below_0_are_covered_where_nothing_cuts_them(exponential):
+    """As sums of three products they do, and exp(-d) is then above 1."""
+    points = 100 * torch.rand(3, 7, generator=torch.Generator().manual_seed(5))
+    head = Head(torch.eye(3), Euclidean(), exponential, points)
+    lengths = points.square().sum(-1)
+    computed = lengths[:, None] + lengths - 2 * points @ points.T - 2.0**-10  # as another order of sums may
+    bounds = float32_logits(head, points.double()[:, None])
+    assert (computed.diagonal() < 0).any()
+    logits = torch.exp(-computed).double()
+    assert ((bounds.lower <= logits) & (logits <= bounds.upper)).all()
 
 
 def test_another_epsilon_is_outside():

@@ -10,8 +10,7 @@ import torch
 from torch import nn
 
 from verale.adapters import load_state
-from verale.adapters.layer import Layer, blocks, side_by_side
-from verale.adapters.state import numbers, unwrap
+from verale.adapters.state import Layer, blocks, numbers, side_by_side, unwrap
 from verale.errors import HeadError, InputError
 
 WEIGHT = torch.arange(6.0).reshape(2, 3)

@@ -107,7 +107,10 @@ def test_with_head_and_latents_it_is_audited_now(folder):
     head, certificate = report_head(), Certificate.load(folder / "000001.ale.json")
     shown = verale.show(certificate, head, report_latents(head), np.zeros((20, 30)))
     text = unescape(shown._repr_html_())
-    assert repr(shown) == f"PROVED: class {head.labels[certificate.predicted]}" and "Proved: The class is " in text
+    scope = "from the latents given for the image, not from its pixels"
+    assert (
+        repr(shown) == f"PROVED {scope}: class {head.labels[certificate.predicted]}" and "Proved: The class is " in text
+    )
     assert f"of the head's {head.size} prototypes" in text and "img" in Tags(shown._repr_html_()).names
     assert repr(verale.show(certificate, head)).startswith("PROVED, instance not checked: class ")
     other = verale.show(replace(certificate, statements=(), minimal=False), head, report_latents(head))

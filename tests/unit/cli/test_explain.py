@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from support.small import small_head, small_latents
 
 from verale.certificate import ActivationStatement, Certificate, PatchStatement
+from verale.certificate.statements import statement_in_words
 from verale.certificate.words import about
 from verale.cli.explain import command
 from verale.cli.terminal import Exit
@@ -82,7 +83,7 @@ def test_a_percentage_gives_few_digits_in_words(tmp_path):
     statements = [
         statement for path in (tmp_path / "out").glob("*.ale.json") for statement in Certificate.load(path).statements
     ]
-    said = re.findall(r"[\d.]+", " ".join(statement.in_words(None)[1] for statement in statements))
+    said = re.findall(r"[\d.]+", " ".join(statement_in_words(statement)[1] for statement in statements))
     assert len(said) >= 3 and max(len(number.replace(".", "").lstrip("0")) for number in said) <= 3
 
 

@@ -8,8 +8,8 @@ import torch
 from support.boxes import coordinates
 
 from verale.certificate import ActivationStatement
-from verale.counterexample.ascent import ascend
 from verale.counterexample.demands import demands_of
+from verale.counterexample.search import ascend
 from verale.head import evaluate_observed, observables
 
 

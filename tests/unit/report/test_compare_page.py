@@ -12,8 +12,8 @@ import pytest
 from support.reporting import folder_of, report_head
 
 from verale.head import as_patches, digest, load_latents
-from verale.report import compare_page
-from verale.report.compare_page import page
+from verale.report import static_pages
+from verale.report.static_pages import compare_page
 from verale.runs.compare import BY_LATENTS, ComparedImage, Counts, RunComparison, compare
 from verale.runs.explain import open_run
 from verale.search import SearchOptions
@@ -49,7 +49,7 @@ def compared(a: Path, b: Path) -> tuple[RunComparison, Counts, list[ComparedImag
 
 def test_the_page_shows_every_image_and_asks_nobody(runs) -> None:
     comparison, counts, rows = compared(*runs)
-    text = page(comparison, counts, rows).decode()
+    text = compare_page(comparison, counts, rows).decode()
     assert "4 of 4 (100.0 %)" in text and comparison.how.replace("'", "&#39;") in text
     assert "<i>" not in text and "<b>ant" not in text and "&lt;i&gt;&amp;x.png" in text
     assert text.count('<img class="shown" src="data:image/png') == 4
@@ -63,7 +63,7 @@ def test_only_images_that_digests_bind_are_shown(runs) -> None:
     before = image.read_bytes()
     image.write_bytes(before + b"x")
     try:
-        assert page(comparison, counts, rows).decode().count("<img") == 3
+        assert compare_page(comparison, counts, rows).decode().count("<img") == 3
     finally:
         image.write_bytes(before)
 
@@ -74,18 +74,18 @@ def test_images_elsewhere_are_shown_only_if_that_is_allowed(runs, tmp_path, capl
     (a / "images").symlink_to(tmp_path / "images")
     try:
         comparison, counts, rows = compared(a, b)
-        assert "<img" not in page(comparison, counts, rows).decode()
+        assert "<img" not in compare_page(comparison, counts, rows).decode()
         assert "say --allow" in caplog.text
-        assert page(comparison, counts, rows, [str(tmp_path)]).decode().count("<img") == 4
+        assert compare_page(comparison, counts, rows, [str(tmp_path)]).decode().count("<img") == 4
     finally:
         (a / "images").unlink()
         (tmp_path / "images").rename(a / "images")
 
 
 def test_a_long_list_is_cut_and_says_so(runs, monkeypatch) -> None:
-    monkeypatch.setattr(compare_page, "_MOST", 1)
+    monkeypatch.setattr(static_pages, "_MOST_IMAGES", 1)
     comparison, counts, rows = compared(*runs)
-    text = page(comparison, counts, rows).decode()
+    text = compare_page(comparison, counts, rows).decode()
     assert "3 more are not listed here" in text and text.count("<img") == 1
 
 
@@ -98,11 +98,11 @@ def test_statements_that_fail_are_told_in_their_own_numbers(tmp_path) -> None:
         assert len(list(opened)) == 4
     comparison, counts, _ = compared(a, b)
     told = [replace(one, answers=(False,), told=("prototype <1>: at least 0.1",)) for one in comparison]
-    text = page(comparison, counts, told).decode()
+    text = compare_page(comparison, counts, told).decode()
     assert text.count("<li>prototype &lt;1&gt;: at least 0.1</li>") == 4
     other, counts, rows = compared(b, a)
-    text = page(other, counts, rows).decode()
-    assert "Images that changed" in page(other, counts, []).decode() and other.pairs.by == BY_LATENTS
+    text = compare_page(other, counts, rows).decode()
+    assert "Images that changed" in compare_page(other, counts, []).decode() and other.pairs.by == BY_LATENTS
     assert list(other.pairs.pairs) == [(0, 3), (1, 2), (2, 1), (3, 0)] and "in B about" not in text
 
 
@@ -113,8 +113,8 @@ def test_corrections_and_losses_are_told_by_words_too(runs) -> None:
     said = {(0, 1): "✓ B is right, A was wrong", (1, 0): "✗ B is wrong, A was right", (2, 2): "≠ both are wrong"}
     for (a, b), words in said.items():
         sides = [replace(one.a, predicted=predicted, label=label) for predicted, label in ((a, 1), (b, 1))]
-        text = page(comparison, counts, [replace(one, a=sides[0], b=sides[1])]).decode()
+        text = compare_page(comparison, counts, [replace(one, a=sides[0], b=sides[1])]).decode()
         assert words in text and 'data-title="True class"><bdi>bee</bdi>' in text
     unknown = [replace(side, label=None) for side in (one.a, one.b)]
-    text = page(comparison, counts, [replace(one, a=unknown[0], b=unknown[1])]).decode()
+    text = compare_page(comparison, counts, [replace(one, a=unknown[0], b=unknown[1])]).decode()
     assert "≠ another class" in text and "True class" not in text

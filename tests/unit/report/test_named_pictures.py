@@ -9,9 +9,20 @@ from PIL import Image
 from support.networks import chunk, picture_digest, png
 
 from verale.errors import InputError
-from verale.report import named_pictures as module
-from verale.report.images import AS_NOTED, BY_ORDER, GONE, OTHER, OUTSIDE, Match, Matcher
-from verale.report.named_pictures import NamedPictures, ReadFiles, named_picture, pictures_in
+from verale.report import images as module
+from verale.report.images import (
+    AS_NOTED,
+    BY_ORDER,
+    GONE,
+    OTHER,
+    OUTSIDE,
+    Match,
+    Matcher,
+    NamedPictures,
+    ReadFiles,
+    named_picture,
+    pictures_in,
+)
 from verale.report.thumbnails import ImageFile, image_of, to_draw
 from verale.runs.inputs import sha256_of
 from verale.runs.source import Source

@@ -63,6 +63,9 @@ def outlined(figure: Figure) -> set[tuple[float, float]]:
     return {tuple(path.get_extents().min) for collection in squares for path in collection.get_paths()}
 
 
+PROVED = "PROVED from the latents given for the image, not from its pixels"
+
+
 def test_patches_statements_and_margins_are_drawn(folder, certificate):
     head, latents = report_head(), report_latents(report_head())
     figure = verale.plot(certificate, folder / "images" / "1.png", head, latents)
@@ -95,7 +98,7 @@ def test_points_are_told_where_the_class_is_proved():
     proved = verale.audit(explained, head, latents)
     said = texts(verale.plot(explained, head=head, latents=latents, verdict=proved))
     name = head.labels[explained.predicted]
-    assert said.startswith(f"{said.split(' ', 1)[0]} PROVED: class {name} ")
+    assert said.startswith(f"{said.split(' ', 1)[0]} {PROVED}: class {name} ")
     points = [Fraction(each) for each in re.findall(r"(?:= |at least |at most )(\d+\.\d\d)(?= |$)", said)]
     *given, total, taken, lead = points[: points.index(min(points)) + 1]
     assert f"so class {name} leads every other class by:" in said and total - taken == lead > 0 and given
@@ -338,7 +341,7 @@ def test_it_tells_what_show_tells(wordy, monkeypatch):
     figure = compact_figure(file, monkeypatch)
     said = " ".join(rows(figure)).replace("  ", " ")
     shown = in_process("show", file).stdout.splitlines()
-    assert said.startswith("PROVED: class ")
+    assert said.startswith(f"{PROVED}: class ")
     if " " in WORDY[certificate.predicted]:
         assert shown[2].removeprefix("Proved: ") in said
     told = listed(figure, report_head().size)

@@ -8,7 +8,7 @@ from PIL import Image
 
 from verale.adapters.fields import ReceptiveFields
 from verale.report.grid import Grid
-from verale.report.plainness import plain_patches
+from verale.report.page_detail import plain_patches
 from verale.report.thumbnails import ImageFile, Thumbnails
 
 GRID = Grid(2, 2)

@@ -14,7 +14,7 @@ from verale.certificate import ActivationStatement
 from verale.certificate.words import PROTOTYPES
 from verale.errors import InputError
 from verale.head import save_latents
-from verale.report.rules_page import page, pictures_in
+from verale.report.static_pages import pictures_in, rules_page
 from verale.runs.rules import RuleList, fit_rules
 
 
@@ -31,7 +31,7 @@ def rules(tmp_path_factory: pytest.TempPathFactory) -> RuleList:
 
 
 def test_the_page_shows_every_rule_and_asks_nobody(rules):
-    text = page(rules, {}).decode()
+    text = rules_page(rules, {}).decode()
     assert "proved 2 of 2" in text and rules.head in text
     for rule in rules.rules:
         assert rule.words[1:] in text and rule.certificate in text
@@ -55,17 +55,17 @@ def test_pictures_stand_with_their_prototypes(rules, tmp_path):
     Image.new("L", (4, 4)).save(folder / "cover.png")
     pictures = pictures_in(folder)
     assert sorted(pictures) == shown
-    text = page(rules, pictures).decode()
+    text = rules_page(rules, pictures).decode()
     for number in shown:
         image = f'<img src="{pictures[number]}" alt="What prototype {number} looks like">'
         assert text.count(image) == stated.count(number) > 0
-    assert PROTOTYPES in text and PROTOTYPES not in page(rules, {}).decode()
+    assert PROTOTYPES in text and PROTOTYPES not in rules_page(rules, {}).decode()
     assert "Class is the true one, as labelled" in text
 
 
 def test_shares_are_rounded_down(rules):
     almost = replace(rules, fitted=replace(rules.fitted, images=10000, covered=9999, correct=9998))
-    text = page(almost, {}).decode()
+    text = rules_page(almost, {}).decode()
     assert "9,999 (99.9 %)" in text and "9,998 (99.9 %)" in text and "1 (0.0 %)" in text
 
 

@@ -8,9 +8,9 @@ import torch
 from support.small import small_head, small_latents
 
 from verale.head import as_patches, evaluate
-from verale.report import standing as module
+from verale.report import estimates as module
 from verale.report.collect import Collection
-from verale.report.standing import Standing, activations_of
+from verale.report.estimates import Standing, activations_of
 
 
 def test_activations_are_the_heads(tmp_path, monkeypatch):

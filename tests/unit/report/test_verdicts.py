@@ -71,9 +71,9 @@ def test_what_claims_no_instance_is_not_just_called_proved(folder, tmp_path):
     caveats = ["no instance claimed", "", "", ""]
     collection = audited(collect(folder))
     assert statuses(collection) == ["PROVED"] * 4
-    assert sorted((item.caveat for item in collection.items), reverse=True) == caveats
-    (item,) = (item for item in collection.items if item.caveat)
-    assert item.verdict == "PROVED, no instance claimed" and item.record["reason"] == "unclaimed"
+    assert sorted((item.verdict.caveat for item in collection.items), reverse=True) == caveats
+    (item,) = (item for item in collection.items if item.verdict.caveat)
+    assert item.verdict.heading == "PROVED, no instance claimed" and item.record["reason"] == "unclaimed"
     assert "<b>1 of them: no instance claimed</b>, so perhaps" in page(collection, "").decode()
     assert sorted(frame(collection)["instance"]) == ["not claimed", "proved", "proved", "proved"]
     arguments = [str(folder), "-o", str(tmp_path / "r.html")]
@@ -85,7 +85,7 @@ def test_what_claims_no_instance_is_not_just_called_proved(folder, tmp_path):
     arguments = [str(tmp_path / "alone"), "--head", str(folder / "head.safetensors"), "--log", str(tmp_path / "log")]
     assert CliRunner().invoke(audit, [*arguments, "--entailment-only"]).exit_code == 0
     read = with_verdicts_from(collect(folder), tmp_path / "log")
-    assert sorted(item.caveat for item in read.items) == ["instance not checked"] * 3 + ["no instance claimed"]
+    assert sorted(item.verdict.caveat for item in read.items) == ["instance not checked"] * 3 + ["no instance claimed"]
 
 
 def test_another_heads_certificates_are_not_proved(folder, tmp_path):
@@ -180,8 +180,11 @@ def copies(folder, tmp_path):
     return folder, tmp_path / "others", tmp_path / "none"
 
 
+OF_LATENTS = "PROVED from the latents given for the image, not from its pixels"
+
+
 def verdicts(collection) -> list[str]:
-    return [item.verdict for item in collection.items]
+    return [item.verdict.heading for item in collection.items]
 
 
 @pytest.mark.parametrize("order", [*itertools.permutations(range(3))], ids=str)
@@ -190,7 +193,7 @@ def test_a_verdict_is_for_the_same_latents_only(copies, order, tmp_path):
     log = str(tmp_path / "log")
     CliRunner().invoke(audit, [*(str(copies[number]) for number in order), "--log", log])
     own, others, none = (verdicts(with_verdicts_from(collect(folder), log)) for folder in copies)
-    assert own == ["PROVED"] * 4 and others == ["NOT PROVED"] * 4
+    assert own == [OF_LATENTS] * 4 and others == ["NOT PROVED"] * 4
     assert none == ["PROVED, instance not checked"] * 4
 
 
@@ -201,7 +204,7 @@ def test_the_verdicts_of_other_latents_do_not_count(copies, tmp_path, caplog):
     assert "has verdicts on 4 of these certificates with another head, or with latents" in caplog.text
     assert statuses(with_verdicts_from(collect(none), log)) == [NOT_AUDITED] * 4
     given = collect(none, latents=own / "latents.safetensors")
-    assert verdicts(with_verdicts_from(given, log)) == ["PROVED"] * 4
+    assert verdicts(with_verdicts_from(given, log)) == [OF_LATENTS] * 4
 
 
 def records_of(log):
@@ -222,7 +225,7 @@ def test_of_several_verdicts_the_weakest_counts(folder):
     for records in (more + plain, plain + more):
         write_records(folder / "r.json", records)
         first = with_verdicts_from(collect(folder), folder / "r.json").items[0]
-        assert first.proved == {"entailment", "instance"}
+        assert first.verdict.proved == {"entailment", "instance"}
     for records in (less + plain + more, more + plain + less):
         write_records(folder / "r.json", records)
         items = with_verdicts_from(collect(folder), folder / "r.json").items

@@ -7,8 +7,9 @@ import math
 import pytest
 
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
+from verale.certificate.statements import bounds_in_words
 from verale.head import Cosine, Euclidean, InnerProduct, Softmax
-from verale.rules.words import bounds_in_words, conditions
+from verale.rules.words import conditions
 
 INF = math.inf
 

@@ -18,7 +18,7 @@ from verale.certificate import Certificate
 from verale.checker import Auditor
 from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, evaluate, load_latents, save_latents
-from verale.report.rules_page import page
+from verale.report.static_pages import rules_page
 from verale.rules import coverage
 from verale.rules import fit as fitting
 from verale.rules.coverage import coverage_of
@@ -191,7 +191,7 @@ def test_the_margin_is_that_of_the_verdict(sets):
     auditor = Auditor(Path(sets.head_path).read_bytes())
     for rule, certificate in zip(rules.rules, rules.certificates, strict=True):
         margin = auditor.check(certificate.to_bytes()).record()["margin"]
-        assert rule.margin == float(margin) and f"stays at least {margin} below" in page(rules, {}).decode()
+        assert rule.margin == float(margin) and f"stays at least {margin} below" in rules_page(rules, {}).decode()
 
 
 def test_an_out_that_is_a_file_is_named_before_the_work(sets, tmp_path, monkeypatch):

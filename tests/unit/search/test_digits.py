@@ -12,6 +12,7 @@ from support.digits import told
 from support.small import small_head
 
 from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement
+from verale.certificate.statements import statement_in_words
 from verale.errors import UsageError
 from verale.search.digits import MOST_DIGITS, check_digits, in_digits, least_unit
 
@@ -43,7 +44,7 @@ def test_every_kind_of_statement_keeps_what_it_is_about():
     ]
     short = in_digits(statements, 2, 1e-8)
     assert told(short) == ["0.12", "0.13", "1.2", "-0.034", "1.1", "-1.1"]
-    assert [each.in_words(None)[0] for each in short] == [each.in_words(None)[0] for each in statements]
+    assert [statement_in_words(each)[0] for each in short] == [statement_in_words(each)[0] for each in statements]
 
 
 @pytest.mark.parametrize("given", [0, 9, -1, True, 2.0, "3", "few", None])

@@ -14,8 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from verale.adapters.cabrnet.configuration import load_yaml
-from verale.adapters.cabrnet.run import ARCHITECTURE, DATASET, STATE, Run
+from verale.adapters.cabrnet.run import ARCHITECTURE, DATASET, STATE, Run, load_yaml
 from verale.head import Head
 
 __all__ = ["LARGEST_SIDE", "build", "each_step", "preprocessing"]

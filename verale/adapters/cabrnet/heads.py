@@ -1,4 +1,5 @@
-"""Heads from the tensors of CaBRNet's classifiers, one function a family, as their code computes them outside training.
+"""Heads from the tensors of CaBRNet's classifiers, one function a family, as their code computes them outside training;
+of run directories and of models in memory.
 
 Sizes come from the tensors, never from the YAML: pruning leaves the YAML as it was.
 """
@@ -13,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from verale.adapters.accounts import Reading, Saved, require_explained
-from verale.adapters.cabrnet.run import STATE, Run, open_run
+from verale.adapters.cabrnet.run import STATE, Run, known_module, open_run
 from verale.adapters.telling import prototypes_outside
-from verale.errors import HeadError
+from verale.errors import HeadError, InputError, UsageError
 from verale.head import (
     Cosine,
     Euclidean,
@@ -34,7 +35,7 @@ from verale.head import (
     merge_slots,
 )
 
-__all__ = ["Rebuilt", "load_head", "rebuild"]
+__all__ = ["Rebuilt", "head_of_model", "is_cabrnet", "load_head", "rebuild"]
 
 _log = logging.getLogger(__name__)
 
@@ -277,3 +278,64 @@ _FAMILIES: dict[str, Callable[[Run], Rebuilt]] = {
     "ProtoPoolClassifier": _protopool,
     "ProtoTreeClassifier": _prototree,
 }
+
+
+_MODEL = ("cabrnet.archs.generic.model", "CaBRNet")
+
+
+def is_cabrnet(model: nn.Module) -> bool:
+    """Whether a module is a CaBRNet model, without importing CaBRNet."""
+    return any((kind.__module__, kind.__qualname__) == _MODEL for kind in type(model).__mro__)
+
+
+def head_of_model(model: nn.Module) -> Head:
+    """The head of a CaBRNet model. Its latents are the output of the layer `extractor`.
+
+    Raises:
+        UsageError: verale cannot explain the model; the message says why.
+    """
+    run = Run(Path("the model"), _architecture(model), model.state_dict())
+    try:
+        return rebuild(run).head
+    except InputError as error:
+        raise UsageError(f"the CaBRNet model {type(model).__name__} {error.problem}") from error
+
+
+def _architecture(model: nn.Module) -> dict[str, object]:
+    """What `model_arch.yml` would say of the decision, from the modules themselves. Raises UsageError."""
+    classifier = model.get_submodule("classifier")
+    similarity = getattr(classifier, "similarity_layer", None)
+    sections: dict[str, tuple[object, dict[str, Any]]] = {
+        "top_arch": (model, {}),
+        "classifier": (
+            classifier,
+            {
+                "compatibility_mode": getattr(classifier, "_compatibility_mode", False),
+                "log_probabilities": getattr(getattr(classifier, "tree", None), "log_probabilities", False),
+            },
+        ),
+    }
+    if similarity is not None:
+        sections["similarity"] = (
+            similarity,
+            {
+                name: getattr(similarity, name)
+                for name in ("stability_factor", "log_probabilities")
+                if hasattr(similarity, name)
+            },
+        )
+    architecture: dict[str, Any] = {"similarity": {"name": "SimilarityLayerStub", "params": {}}}
+    for section, (part, params) in sections.items():
+        kind = type(part)
+        if known_module(section, kind.__module__, kind.__qualname__) is None:
+            raise UsageError(
+                f"the CaBRNet model has {kind.__module__}.{kind.__qualname__} as its {section}, which verale does not"
+                " know: give head=..."
+            )
+        architecture[section] = {"name": kind.__qualname__, "params": params}
+    add_on = getattr(model.get_submodule("extractor"), "add_on", None)
+    layers = list(add_on.children()) if isinstance(add_on, nn.Module) else []
+    architecture["extractor"] = {
+        "convnet": {"add_on": {str(number): {"type": type(layer).__name__} for number, layer in enumerate(layers)}}
+    }
+    return architecture

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from verale.adapters import ARCHITECTURES
-from verale.adapters.accounts import Reading, Saved, require_explained
+from verale.adapters.accounts import Reading, Saved, number, require_explained, word
 from verale.adapters.state import State, load_described, unwrap
 from verale.adapters.telling import Said, prototypes_outside, require_own, said_of, settled, stated
 from verale.errors import HeadError, InputError, UsageError
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ANYWHERE",
+    "PROTOPNET_STATES",
     "SIGMOID",
     "architecture",
     "calling",
@@ -43,6 +44,7 @@ __all__ = [
     "load_with_options",
     "options_of",
     "reservation",
+    "saved_of",
 ]
 
 _log = logging.getLogger(__name__)
@@ -51,15 +53,8 @@ ANYWHERE = Box()
 SIGMOID = Box(0, 1)
 """The domain after a sigmoid; closed, because float32 sigmoids reach 0 and 1."""
 
-_BESIDE = {"deformable": "conv_offset.0.weight"}
-"""A tensor that a network has beside those of its head, where others have the same ones."""
-
-_TRIED: dict[str, tuple[dict[str, Any], ...]] = {
-    "hyperpg": tuple({"pm_name": name} for name in ("hyperpg", "gaussian", "vmf", "l2")),
-    "prototypedl": ({"level": "super"}, {"level": "sub"}),
-    "stprotopnet": ({"similarity": "cosine"}, {"similarity": "product"}),
-}
-"""Options that are asked for before all tensors are read, and the values that take different ones."""
+PROTOPNET_STATES = {"activation": ("prototype_activation_function", word), "epsilon": ("epsilon", number)}
+"""What checkpoints of ProtoPNet and its descendants state."""
 
 _KINDS: dict[str, tuple[Any, str]] = {
     "int": (Integral, "a number such as 1"),
@@ -116,7 +111,7 @@ def head_of_own(name: str, model: nn.Module, options: Mapping[str, Any]) -> Head
     require_options(name, options)
     tensors = unwrap(model.state_dict())
     said = said_of({"args": vars(model)} if name == "genetic" else {})
-    return _warned(name, tensors, architecture(name)(tensors, **settled(name, options, tensors, said)))
+    return _warned(name, tensors, architecture(name)(tensors, **settled(saved_of(name), options, tensors, said)))
 
 
 def _made(name: str, tensors: State, said: Said, options: Mapping[str, Any]) -> tuple[Head, dict[str, Any]]:
@@ -132,11 +127,12 @@ def _explained(name: str, tensors: State, said: Said, options: Mapping[str, Any]
 
     Raises HeadError, UsageError.
     """
-    require_own(name, tensors, said)
-    known, reading = settled(name, options, tensors, said), Reading(tensors)
+    saved = saved_of(name)
+    only = {tensor: each for each in ARCHITECTURES if (tensor := saved_of(each).only) is not None}
+    require_own(name, tensors, said, only)
+    known, reading = settled(saved, options, tensors, said), Reading(tensors)
     head = architecture(name)(reading, **known)
-    saved = getattr(import_module(f"verale.adapters.published.{name}"), "SAVED", Saved())
-    options_in_file = dict(stated(name, tensors, said).values())
+    options_in_file = dict(stated(saved, tensors, said).values())
     require_explained(name, saved, reading, said.entries, options_in_file)
     return head, known
 
@@ -186,6 +182,11 @@ def architecture(name: str) -> Callable[..., Head]:
     return head
 
 
+def saved_of(name: str) -> Saved:
+    """What checkpoints of an architecture hold beside what its head reads."""
+    return getattr(import_module(f"verale.adapters.published.{name}"), "SAVED", Saved())
+
+
 def fitting(state: Mapping[str, Any], said: Said | None = None) -> list[str]:
     """The architectures that a state dictionary may be of: those that make a head of it, perhaps with an option.
 
@@ -198,8 +199,8 @@ def fitting(state: Mapping[str, Any], said: Said | None = None) -> list[str]:
     tensors, found = unwrap(state), []
     said = said_of(state) if said is None else said
     for name in ARCHITECTURES:
-        taken = any(_takes(name, tensors, said, options) for options in _TRIED.get(name, ({},)))
-        if taken and _BESIDE.get(name) in (None, *tensors):
+        saved = saved_of(name)
+        if saved.only in (None, *tensors) and any(_takes(name, tensors, said, options) for options in saved.tried):
             found.append(name)
     return found
 

@@ -11,8 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from verale.adapters.accounts import Saved
-from verale.adapters.layer import linear
-from verale.adapters.state import State, numbers, unwrap
+from verale.adapters.state import State, linear, numbers, unwrap
 from verale.errors import LatentsError
 from verale.head import Box, Head, InnerProduct, Rectified
 
@@ -34,6 +33,7 @@ SAVED = Saved(
         "epsilon_val": (1e-4,),
         "topk_k": (1,),
     },
+    only="conv_offset.0.weight",
 )
 
 _LENGTH = 64

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 from verale.adapters.accounts import Saved
-from verale.adapters.layer import linear
 from verale.adapters.published import SIGMOID, choice
-from verale.adapters.state import State, isotropic, kernels, numbers, positive
+from verale.adapters.state import State, isotropic, kernels, linear, numbers, positive
 from verale.errors import HeadError
 from verale.head import Box, Euclidean, Head, LogRatio, Negated, Similarity
 

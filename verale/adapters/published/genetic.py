@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from verale.adapters.accounts import Saved
-from verale.adapters.layer import linear
+import numpy as np
+from torch import Tensor
+
+from verale.adapters.accounts import Saved, number
 from verale.adapters.published import ANYWHERE
-from verale.adapters.state import State, kernels
+from verale.adapters.state import State, kernels, linear
 from verale.errors import HeadError, UsageError
 from verale.head import Box, Cosine, Head, Identity, MaskedMaxPooling
 
 __all__ = ["head"]
+
+
+def _positions(value: object) -> int | None:
+    """The first of the numbers of a receptive field: how many patches there are."""
+    if isinstance(value, Tensor | np.ndarray):
+        value = value.flatten().tolist()
+    first = number(value[0]) if isinstance(value, list | tuple) and value else None
+    return int(first) if first is not None and 1 <= first == first // 1 else None
+
 
 SAVED = Saved(
     ("PPNet",),
@@ -18,6 +29,7 @@ SAVED = Saved(
         *("prototype_class_identity", "proto_layer_rf_info", "prototype_activation_function"),
         *("prototype_distance_function", "fix_prototypes", "genetics_mode"),
     ),
+    stated={"patches": ("proto_layer_rf_info", _positions)},
 )
 
 

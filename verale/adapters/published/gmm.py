@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 from verale.adapters.accounts import Saved
-from verale.adapters.layer import blocks
 from verale.adapters.published import choice
-from verale.adapters.state import State, isotropic, numbers, positive
+from verale.adapters.state import State, blocks, isotropic, numbers, positive
 from verale.head import Box, Euclidean, Exponential, Head, Linear, Maximum, Negated
 
 __all__ = ["gaussians", "head"]

@@ -7,9 +7,8 @@ import math
 from torch import Tensor
 
 from verale.adapters.accounts import Saved
-from verale.adapters.layer import linear
 from verale.adapters.published import SIGMOID, choice
-from verale.adapters.state import State, numbers, positive
+from verale.adapters.state import State, linear, numbers, positive
 from verale.head import (
     Box,
     Cosine,
@@ -26,7 +25,9 @@ from verale.head import (
 
 __all__ = ["head"]
 
-SAVED = Saved(beside=("backbone.", "neck."))
+SAVED = Saved(
+    beside=("backbone.", "neck."), tried=tuple({"pm_name": name} for name in ("hyperpg", "gaussian", "vmf", "l2"))
+)
 
 _MODULES: dict[str, tuple[Geometry, Similarity]] = {
     "hyperpg": (Cosine(), Quadratic()),

@@ -7,10 +7,9 @@ from typing import Any
 from torch import nn
 
 from verale.adapters.accounts import Saved
-from verale.adapters.layer import linear
 from verale.adapters.published import ANYWHERE
 from verale.adapters.published.gmm import gaussians
-from verale.adapters.state import State, positive
+from verale.adapters.state import State, linear, positive
 from verale.errors import HeadError
 from verale.head import Box, Cosine, Exponential, Head
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from verale.adapters.accounts import Saved
-from verale.adapters.layer import Layer, blocks
+from verale.adapters.accounts import Saved, number
 from verale.adapters.published import ANYWHERE
-from verale.adapters.state import State, numbers
+from verale.adapters.state import Layer, State, blocks, numbers
 from verale.errors import UsageError
 from verale.head import Box, Cosine, Head, Identity
 
@@ -18,6 +17,7 @@ SAVED = Saved(
         *("optimizing_prototypes", "initializing", "always_norm_patches", "norm_prototypes"),
     ),
     {"classifier": ("ScoreAggregation",)},
+    stated={"temperature": ("temperature", number)},
 )
 
 

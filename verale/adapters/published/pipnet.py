@@ -6,8 +6,7 @@ import torch
 from torch import nn
 
 from verale.adapters.accounts import Saved
-from verale.adapters.layer import Layer, linear
-from verale.adapters.state import State
+from verale.adapters.state import Layer, State, linear
 from verale.head import Head, Identity, Softmax, Threshold
 
 __all__ = ["arguments", "head"]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from verale.adapters.accounts import Saved
-from verale.adapters.layer import linear, side_by_side
-from verale.adapters.published import SIGMOID, distance_similarity
-from verale.adapters.state import State, kernels
+from verale.adapters.accounts import Saved, number
+from verale.adapters.published import PROTOPNET_STATES, SIGMOID, distance_similarity
+from verale.adapters.state import State, kernels, linear, side_by_side
 from verale.errors import UsageError
 from verale.head import BankPooling, Box, Euclidean, Head
 
@@ -23,6 +22,8 @@ SAVED = Saved(
         *("prototype_class_identity", "prototype_class_identity_global", "proto_layer_rf_info"),
     ),
     {"use_global": (True,)},
+    stated={**PROTOPNET_STATES, "g": ("global_coe", number)},
+    only="prototype_vectors_global",
 )
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from verale.adapters.accounts import Saved
-from verale.adapters.layer import linear
-from verale.adapters.published import SIGMOID, distance_similarity
-from verale.adapters.state import State, kernels
+from verale.adapters.published import PROTOPNET_STATES, SIGMOID, distance_similarity
+from verale.adapters.state import State, kernels, linear
 from verale.head import Box, Euclidean, Head
 
 __all__ = ["head"]
@@ -17,6 +16,7 @@ SAVED = Saved(
         *("prototype_class_identity", "proto_layer_rf_info", "prototype_distance_function", "genetics_mode"),
     ),
     {"fix_prototypes": (False,)},
+    stated=PROTOPNET_STATES,
 )
 
 

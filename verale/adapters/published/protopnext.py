@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from verale.adapters.accounts import Saved
-from verale.adapters.layer import linear, side_by_side
+from verale.adapters.pickled import Record
 from verale.adapters.published import ANYWHERE, SIGMOID, choice
-from verale.adapters.state import State, kernels
+from verale.adapters.state import State, kernels, linear, side_by_side
 from verale.head import (
     Box,
     Cosine,
@@ -26,11 +26,19 @@ __all__ = ["head"]
 
 _STATE = ("backbone.", "add_on_layers.", "prototype_layer.latent_channels", "prototype_layer.prototype_dimension")
 
+
+def _activation(value: object) -> str | None:
+    """The activation of ProtoPNeXt's prototype layer, which its state names by class."""
+    known = {"L2Activation": "l2", "ExpL2Activation": "exp_l2", "CosPrototypeActivation": "cosine"}
+    return known.get(value.name.rpartition(".")[2]) if isinstance(value, Record) else None
+
+
 SAVED = Saved(
     beside=(
         *(f"{part}{name}" for part in ("", "_models.0.", "_models.1.") for name in _STATE),
         *("has_projected", "project_backbone_hash"),
-    )
+    ),
+    stated={"activation": ("prototype_layer.activation_function", _activation)},
 )
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import torch
 
 from verale.adapters.accounts import Saved
-from verale.adapters.layer import Layer, blocks, linear
-from verale.adapters.published import SIGMOID, choice
-from verale.adapters.state import State, kernels, numbers
+from verale.adapters.published import PROTOPNET_STATES, SIGMOID, choice
+from verale.adapters.state import Layer, State, blocks, kernels, linear, numbers
 from verale.certificate.words import about
 from verale.errors import HeadError
 from verale.head import Box, Euclidean, FocalPooling, Head, LogRatio, merge_slots
@@ -24,6 +23,8 @@ SAVED = Saved(
         *("prototype_shape", "prototype_class_identity", "arch", "pretrained", "inat", "last_layer", "use_last_layer"),
         *("use_thresh", "alfa", "beta"),  # of the activation that is not supported
     ),
+    stated=PROTOPNET_STATES,
+    only="proto_presence",
 )
 
 

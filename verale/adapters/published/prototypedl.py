@@ -12,10 +12,9 @@ from torch import Tensor, nn
 
 from verale.adapters.accounts import Saved
 from verale.adapters.freezing import export_network
-from verale.adapters.layer import Layer, linear
 from verale.adapters.modules import Module, SavedModel
 from verale.adapters.published import SIGMOID, choice
-from verale.adapters.state import State, numbers
+from verale.adapters.state import Layer, State, linear, numbers
 from verale.errors import HeadError, LatentsError, first_line
 from verale.head import Box, Euclidean, Head, Negated
 from verale.network import FrozenNetwork
@@ -29,6 +28,7 @@ SAVED = Saved(
         *("prototype.sup_prototypes", "prototype.sub_prototypes", "prototype.linear1.", "prototype.linear2."),
     ),  # of the other level too, which gives another class
     {"prototype": ("PrototypeClassifier", "HierarchyPrototypeClassifier")},
+    tried=({"level": "super"}, {"level": "sub"}),
 )
 
 _CONVOLUTION, _TRANSPOSED = "torch.nn.modules.conv.Conv2d", "torch.nn.modules.conv.ConvTranspose2d"

@@ -14,9 +14,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from verale.adapters.accounts import Saved
-from verale.adapters.layer import linear, side_by_side
 from verale.adapters.published import ANYWHERE, choice
-from verale.adapters.state import State, kernels
+from verale.adapters.state import State, kernels, linear, side_by_side
 from verale.errors import HeadError, UsageError, with_article
 from verale.head import Box, Geometry, Head, Identity, InnerProduct, Rectified, Similarity
 
@@ -29,6 +28,7 @@ SAVED = Saved(
         *("num_prototypes", "num_classes", "num_prototypes_per_class", "prototype_class_identity"),
         *("proto_layer_rf_info", "epsilon", "prototype_activation_function"),
     ),
+    tried=({"similarity": "cosine"}, {"similarity": "product"}),
 )
 
 _HALVES = ("trivial", "support")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from verale.adapters.accounts import Saved
-from verale.adapters.layer import linear
 from verale.adapters.published import SIGMOID
-from verale.adapters.state import State, kernels
+from verale.adapters.state import State, kernels, linear
 from verale.head import Box, Head, Identity, InnerProduct
 
 __all__ = ["head"]

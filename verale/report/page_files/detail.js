@@ -37,7 +37,7 @@ function verdict(row) {
   if (rows.predicted[row] === null) return el("p", { class: "verdict" }, badge(rows.status[row]), " the network’s answer is not known", ...(rows.label[row] === null ? [] : ["; the true class is ", named(rows.label[row]), told]));
   const label = rows.label[row] === null ? "" : rows.label[row] === rows.predicted[row] ? ["the network is right" + told] : [el("b", { class: "wrong" }, "✗ the network is wrong"), ": the true class is ", named(rows.label[row]), told];
   const proved = rows.status[row] === "PROVED" ? el("span", { class: "quiet" }, (rows.label[row] === null ? "" : ". ") + "What is proved is that the statements are enough for this class, and not that the class is right.") : "";
-  return el("p", { class: "verdict" }, el("span", { class: "hidden" }, "The network’s answer: "), "class ", el("b", { class: "answer" }, named(rows.predicted[row])), " ", badge(rows.status[row]), " ", scope(row) && scope(row) + (label ? "; " : ". "), ...label, proved);
+  return el("p", { class: "verdict" }, el("span", { class: "hidden" }, "The network’s answer: "), "class ", el("b", { class: "answer" }, named(rows.predicted[row])), " ", badge(rows.status[row]), " ", rows.scope[row] && rows.scope[row] + (label ? "; " : ". "), ...label, proved);
 }
 
 // What is proved, in the checker's words.

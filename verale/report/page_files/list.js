@@ -5,7 +5,7 @@ const MATRIX = 20, MISTAKES = 30; // the most classes of a matrix, and the most 
 const NUMBER = (text) => (text === null ? null : Number(text));
 const COLUMNS = [
   { key: "name", title: "Image", show: imageCell, of: (row) => rows.image[row] || rows.name[row] },
-  { key: "status", title: "Verdict", show: (row) => [badge(rows.status[row]), el("small", {}, rows.caveat[row] || (scopes.size > 1 ? scope(row) : ""))], of: (row) => rows.status[row] },
+  { key: "status", title: "Verdict", show: (row) => [badge(rows.status[row]), el("small", {}, rows.caveat[row] || (scopes.size > 1 ? rows.scope[row] : ""))], of: (row) => rows.status[row] },
   { key: "predicted", title: "Class", show: (row) => [named(rows.predicted[row]), isWrong(row) ? el("small", { class: "wrong" }, "✗ wrong") : ""], of: (row) => rows.predicted[row] },
   { key: "label", title: "True class, " + data.words.labelled, show: (row) => named(rows.label[row]), of: (row) => rows.label[row] },
   { key: "why", title: "Why: what has to hold", of: (row) => rows.why[row], show: whyCell },
@@ -20,7 +20,7 @@ const collator = new Intl.Collator();
 
 function beginList() {
   names = rows.name.map((name, row) => (rows.image[row] + " " + name).toLowerCase());
-  scopes = new Set(rows.status.map((_, row) => scope(row)).filter(Boolean));
+  scopes = new Set(rows.scope.filter(Boolean));
   shownColumns = COLUMNS.filter((column) => rows[column.key].some((value) => value !== null));
 }
 

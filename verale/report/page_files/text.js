@@ -34,14 +34,6 @@ function badge(status) {
   return el("span", { class: "badge " + status }, status.replace("_", " "));
 }
 
-// From where on a certificate is proved; empty unless it is.
-function scope(row) {
-  if (rows.status[row] !== "PROVED") return "";
-  if (rows.pictured[row]) return "from the picture’s bytes";
-  const isOfImage = rows.claims[row].some(([claim, state]) => claim === "instance" && state === "proved");
-  return isOfImage ? "from the latents given for the image, not from its pixels" : "of latents, perhaps of none";
-}
-
 // The details of a certificate, or null where the page leaves them out. A block has those of some, column by column.
 async function detailOf(row) {
   const number = rows.full[row];
