@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, make_dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any, ClassVar
 
 import torch
@@ -81,6 +82,11 @@ class Similarity(ABC):
             known = {kind.part for kind in SIMILARITIES.values() if type(geometry) in kind.part.geometries}
             expected = " or ".join(sorted(part.__name__ for part in known))
             raise HeadError("similarity", f"is {self!r}, expected {expected} for {geometry!r}")
+
+    def steps_of(self, geometry: str) -> tuple[Step, ...]:
+        """The steps (certificates/v1.md, "Steps") that it names, of a kind of geometry. Raises FormatError where their
+        numbers are not allowed."""
+        return _named(self.kind, geometry, *(getattr(self, name) for name in KINDS[self.kind].fields))
 
     def at_distance_from_peak(self, distances: Tensor, geometry: Geometry, scale: Tensor | float) -> Tensor:
         """S of distances (..., P) from the peak, where it is unimodal; rounded to nearest."""
@@ -236,11 +242,7 @@ _GEOMETRIES: dict[str, type[Geometry]] = {
 
 
 class ChainSimilarity(Similarity):
-    """A similarity that is a chain of steps, of which all else follows."""
-
-    @abstractmethod
-    def steps_of(self, geometry: str) -> tuple[Step, ...]:
-        """The steps, of a kind of geometry. Raises FormatError where their numbers are not allowed."""
+    """A similarity without a formula of its own: all follows of its steps."""
 
     def __post_init__(self) -> None:
         reasons = {kind: self._reason(kind) for kind, part in _GEOMETRIES.items() if part in self.geometries}
@@ -319,10 +321,6 @@ class StepChain(ChainSimilarity):
 class NamedSteps(ChainSimilarity):
     """A kind of head files that names a chain and has no class of its own: its class is made of the table of kinds."""
 
-    def steps_of(self, geometry: str) -> tuple[Step, ...]:
-        kind = KINDS[self.kind]
-        return kind.chain(geometry, {name: Fraction(getattr(self, name)) for name in kind.fields}).steps
-
 
 def _class_of(kind: str) -> type[NamedSteps]:
     """A frozen dataclass with the numbers of the kind as its fields, `StudentT` of `student_t`."""
@@ -332,6 +330,12 @@ def _class_of(kind: str) -> type[NamedSteps]:
     constants = {"kind": kind, "geometries": geometries, "tensors": known.tensors, "__module__": __name__}
     fields = [(each, float) for each in known.fields]
     return make_dataclass(name, fields, bases=(NamedSteps,), frozen=True, namespace=constants)
+
+
+@cache
+def _named(kind: str, geometry: str, *numbers: float) -> tuple[Step, ...]:
+    fields = zip(KINDS[kind].fields, map(Fraction, numbers), strict=True)
+    return KINDS[kind].chain(geometry, dict(fields)).steps
 
 
 def _as_step(number: int, step: Any) -> Step:
