@@ -36,26 +36,20 @@ import torch
 from torch import Tensor
 
 from verale.bounds.observables import check_domain, observe
-from verale.bounds.similarity import activation, stepped
+from verale.bounds.similarity import stepped
 from verale.head import (
     BankPooling,
-    ChainSimilarity,
     Cosine,
     Euclidean,
-    ExpDistance,
-    Exponential,
     FocalPooling,
     Geometry,
     Head,
     InnerProduct,
     Linear,
-    LogRatio,
     MaskedMaxPooling,
     Maximum,
     MaxPooling,
-    Negated,
     Pooling,
-    Quadratic,
     Readout,
     Softmax,
     SoftTree,
@@ -195,41 +189,9 @@ def _similarities(head: Head, computed: Enclosure) -> Enclosure:
 
     An error of an argument widens the observables (backward), an error of a result widens the similarities (forward).
     """
-    similarity, of = head.similarity, _folded(head.scale, head.depth) + _folded(head.peak, head.depth)
-    at_least_0 = computed.clamp(lower=0.0) if head.geometry.is_distance else computed
-    match similarity:
-        case LogRatio():
-            # The quotient of d + 1 and d + epsilon has 4 roundings, which shift its logarithm by at most 5 u; the
-            # difference of two logarithms has 2 u and their own roundings. 2 u and u of sizes are to spare.
-            scaled = at_least_0 if head.scale is None else _rounded(at_least_0, 1 + of).clamp(lower=0.0)
-            exact = activation(head, scaled)
-            factor = 1.0 if head.scale is None else head.scale.to(scaled.lower)
-            low, high = scaled.lower * factor, scaled.upper * factor
-            logs = torch.log1p(high) + torch.maximum(
-                (low + similarity.epsilon).log().abs(), (high + similarity.epsilon).log().abs()
-            )
-            # The greatest slack of all patches: a network may take the least distance first, and its logarithm then.
-            slack = (8 * _U + 18 * _U * logs + _UNDERFLOW).amax(0, keepdim=True)
-            return _widened(exact, slack if similarity.epsilon >= _UNDERFLOW else torch.full_like(slack, torch.inf))
-        case ExpDistance():
-            # sqrt((d + epsilon)(1 + theta_2))(1 + delta) is the root of (d + epsilon)(1 + theta_4).
-            shift = _gamma(4) * (at_least_0.upper + similarity.epsilon) + 2 * _UNDERFLOW
-            return _rounded(activation(head, _widened(at_least_0, shift).clamp(lower=0.0)), _TRANSCENDENTAL)
-        case Negated():
-            return _negative(_rounded(_scaled(head, computed), 1 + of))
-        case Exponential():
-            one = Enclosure.exact(computed.lower.new_ones(()))
-            apart = computed if head.geometry.is_distance else _rounded(one - computed, 1)
-            return _rounded(_negative(_rounded(_scaled(head, apart), 1 + of)).exp(), _TRANSCENDENTAL)
-        case Quadratic():
-            peak = computed.lower.new_zeros(()) if head.peak is None else head.peak.to(computed.lower).abs()
-            return _rounded(activation(head, _widened(computed, _gamma(of) * peak)), 3)
-        case ChainSimilarity():
-            for step in similarity.steps_of(head.geometry.kind):
-                computed = _stepped(head, step, computed)
-            return computed
-        case _:  # a selection or a comparison: no rounding
-            return activation(head, computed)
+    for step in head.similarity.steps_of(head.geometry.kind):
+        computed = _stepped(head, step, computed)
+    return computed
 
 
 def _stepped(head: Head, step: Step, x: Enclosure) -> Enclosure:
@@ -244,7 +206,9 @@ def _stepped(head: Head, step: Step, x: Enclosure) -> Enclosure:
         case "multiply":
             return _rounded(exact, 2)
         case "log_ratio":
-            # As of LogRatio: as the logarithm of a quotient, or as a difference of two.
+            # The quotient of x + over and x + under has 4 roundings, which shift its logarithm by at most 5 u; the
+            # difference of two logarithms has 2 u and their own roundings. 2 u and u of sizes are to spare. The
+            # greatest slack of all patches: a network may take the least distance first, and its logarithm then.
             low, high = x.lower.clamp(min=0), x.upper.clamp(min=0)
             parts = [[end + float(step.numbers[name]) for end in (low, high)] for name in ("over", "under")]
             over, under = (torch.maximum(least.log().abs(), most.log().abs()) for least, most in parts)
@@ -267,16 +231,6 @@ def _stepped(head: Head, step: Step, x: Enclosure) -> Enclosure:
 
 def _ones(like: Enclosure) -> Tensor:
     return torch.ones_like(like.lower)
-
-
-def _scaled(head: Head, ranges: Enclosure) -> Enclosure:
-    """The intervals times the scale, if the head has one."""
-    return ranges if head.scale is None else ranges * Enclosure.exact(head.scale.to(ranges.lower))
-
-
-def _negative(ranges: Enclosure) -> Enclosure:
-    """Exact."""
-    return Enclosure.unchecked(-ranges.upper, -ranges.lower)
 
 
 def _mean(ranges: Enclosure, count: int) -> Enclosure:
