@@ -618,10 +618,9 @@ head/evaluation.py belonging: prototypes belong to every class that has not the 
 rules/coverage.py _sum_holds: the least that may be taken back is looked at
     most <= statement.upper => least[:, rivals] <= statement.upper - 1
     unit/rules/test_coverage.py::test_images_that_satisfy_a_sum[euclidean]
-search/digits.py _in_digits: a sum is rounded inward
-    SumStatement(rivals, _outward(upper, _place((upper,), digits, -324), up=True))
-    => SumStatement(rivals, _outward(upper, _place((upper,), digits, -324), up=False))
-    unit/search/test_paradigms_evidence.py::test_every_kernel_proves_what_is_found[0.0-2]
+rounding/decimals.py _widened: upper ends are rounded inward
+    0.0 - _below(-ends.upper, many, parts) => _below(ends.upper, many, parts)
+    unit/rounding/test_decimals.py::test_ends_move_outward_to_the_next_multiples_and_stay_there
 search/through.py _holding: a sum is that of the latents alone
     replace(statement, upper=max(upper, float((taken if rivals is None else taken[list(rivals)]).amax()))) => statement
     unit/search/test_through.py::test_a_sum_is_of_all_latents_in_the_ranges

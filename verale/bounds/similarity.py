@@ -2,35 +2,23 @@
 
 One number says how unlike two vectors are, the *dissimilarity*. Small means similar, so every similarity falls with it.
 It is the observable itself (squared distances), its negative (cosines, inner products, masses), or its distance from
-the prototype's peak (quadratic). The pooled patch is then always the one with the least dissimilarity.
+the prototype's peak (unimodal similarities). The pooled patch is then always the one with the least dissimilarity.
 
-Each similarity has one class here: how it is enclosed, and its inverse for the search for counterexamples. A new
-similarity is one more class and its entry in `_BOUNDS`.
+A similarity is a chain of steps (certificates/v1.md, "Steps"), those that a head gives as those that have a name. Each
+step is enclosed (`stepped`) and inverted (`_before`) here, the latter for the search for counterexamples.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
 
-from verale.head import (
-    ExpDistance,
-    Exponential,
-    Head,
-    Identity,
-    LogRatio,
-    Negated,
-    Quadratic,
-    Rectified,
-    Similarity,
-    Threshold,
-)
-from verale.head.similarity import SIMILARITIES, Step
+from verale.head import Head
+from verale.head.similarity import Step
 from verale.rounding import TRANSCENDENTAL_ULPS, UNDERFLOW, UNIT, Enclosure, down, up
 
 __all__ = ["Interval", "activation", "dissimilarity", "observables_between", "oriented", "pooled_activation", "stepped"]
@@ -38,6 +26,7 @@ __all__ = ["Interval", "activation", "dissimilarity", "observables_between", "or
 Interval: TypeAlias = tuple[Any, Any]
 """The ends of an observable, as balls; None where there is no end."""
 
+_LARGEST = sys.float_info.max
 _LOG_RATIO_ERROR = 2 * (2 * TRANSCENDENTAL_ULPS + 4) * UNIT
 
 _BELOW_THRESHOLD = 2.0**-60
@@ -46,18 +35,23 @@ _BELOW_THRESHOLD = 2.0**-60
 
 def dissimilarity(head: Head, observables: Tensor) -> Tensor:
     """Dissimilarities of observables (..., P); an estimate where a peak is subtracted."""
-    return _bounds(head).dissimilarity(observables)
+    if head.similarity.unimodal:
+        return (observables - _or_zero(head.peak, observables)).abs()
+    return observables if head.geometry.is_distance else -observables
 
 
 def oriented(head: Head, observables: Enclosure) -> tuple[Tensor, Tensor]:
     """The least and the greatest dissimilarity (..., P) that the bounds allow, rounded outward."""
-    return _bounds(head).oriented(observables)
+    if head.similarity.unimodal:
+        return _from_peak(observables, _or_zero(head.peak, observables.lower))
+    if head.geometry.is_distance:
+        return observables.lower, observables.upper
+    return -observables.upper, -observables.lower
 
 
 def activation(head: Head, observables: Enclosure) -> Enclosure:
     """Similarities S(m) of observables m (..., P), or activations given pooled observables, elementwise."""
-    bounds = _bounds(head)
-    return bounds.pooled(*bounds.oriented(observables))
+    return pooled_activation(head, *oriented(head, observables))
 
 
 def pooled_activation(head: Head, near: Tensor, far: Tensor, of: Tensor | slice = slice(None)) -> Enclosure:
@@ -65,9 +59,19 @@ def pooled_activation(head: Head, near: Tensor, far: Tensor, of: Tensor | slice 
     for some prototypes alone, `of`, (..., S).
 
     Soundness: S falls with the dissimilarity, so max_l S is S of the least one, and each patch ranges over its own
-    interval: the range of the pooled dissimilarity is [pool of near ends, pool of far ends].
+    interval: the range of the pooled dissimilarity is [pool of near ends, pool of far ends]. S is one step after
+    another, each on a range that holds all values of the step before.
     """
-    return _bounds(head, of).pooled(near, far)
+    if head.similarity.unimodal:
+        x = Enclosure.unchecked(near, far)
+    elif head.geometry.is_distance:
+        x = Enclosure.unchecked(near, far).clamp(lower=0.0)
+    else:
+        x = Enclosure.unchecked(-far, -near)
+    scale = None if head.scale is None else head.scale[of]
+    for step in _steps(head):
+        x = stepped(step, x, scale, None)
+    return x
 
 
 def observables_between(
@@ -82,242 +86,99 @@ def observables_between(
         at: an observable. Of a similarity that is not monotone, only the side of the peak where it lies is returned.
         ball: from a float to a number of the arithmetic that the ends are wanted in, such as `flint.arb`.
     """
-    return _bounds(head).observables_between(prototype, ends, at, ball)
+    scale, peak = (
+        ball(default if tensor is None else float(tensor[prototype]))
+        for tensor, default in ((head.scale, 1.0), (head.peak, 0.0))
+    )
+    low, high = (
+        None if abs(value) == torch.inf else _inverse(head, value, least, scale, ball)
+        for value, least in zip(ends, (True, False), strict=True)
+    )
+    if not head.similarity.unimodal:
+        return (high, low) if head.geometry.is_distance else (low, high)
+    far, near = low, ball(0.0) if high is None else high
+    if at >= float(peak.mid()):
+        return peak + near, None if far is None else peak + far
+    return None if far is None else peak - far, peak - near
 
 
-S = TypeVar("S", bound=Similarity)
-
-
-@dataclass(frozen=True, eq=False)
-class SimilarityBounds(ABC, Generic[S]):
-    """How the similarity of one head is bounded, and inverted.
-
-    Attributes:
-        similarity: the head's.
-        of_distance: whether the observable is a squared distance, so that S falls with it; otherwise S rises.
-        scale: (P,), or None for ones.
-        peak: (P,), or None for zeros.
-        geometry: the kind of the head's.
-    """
-
-    similarity: S
-    of_distance: bool
-    scale: Tensor | None
-    peak: Tensor | None
-    geometry: str
-
-    def dissimilarity(self, observables: Tensor) -> Tensor:
-        """See the function of the same name."""
-        if self.similarity.unimodal:
-            return (observables - _or_zero(self.peak, observables)).abs()
-        return observables if self.of_distance else -observables
-
-    def oriented(self, observables: Enclosure) -> tuple[Tensor, Tensor]:
-        """See the function of the same name."""
-        if self.similarity.unimodal:
-            return _from_peak(observables, _or_zero(self.peak, observables.lower))
-        if self.of_distance:
-            return observables.lower, observables.upper
-        return -observables.upper, -observables.lower
-
-    @abstractmethod
-    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
-        """Similarities of dissimilarities in [near, far], (..., P) each; rounded outward."""
-
-    def observables_between(
-        self, prototype: int, ends: tuple[float, float], at: float, ball: Callable[[float], Any]
-    ) -> Interval:
-        """See the function of the same name."""
-        scale = ball(1.0 if self.scale is None else float(self.scale[prototype]))
-        low, high = (
-            None if abs(value) == torch.inf else self.inverse(value, least, scale, ball)
-            for value, least in zip(ends, (True, False), strict=True)
-        )
-        if not self.similarity.unimodal:
-            return (high, low) if self.of_distance else (low, high)
-        peak = ball(0.0 if self.peak is None else float(self.peak[prototype]))
-        far, near = low, ball(0.0) if high is None else high
-        if at >= float(peak.mid()):
-            return peak + near, None if far is None else peak + far
-        return None if far is None else peak - far, peak - near
-
-    @abstractmethod
-    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
-        """The observable, or its distance from the peak, with a similarity that is the least or the greatest allowed;
-        None where it sets no bound."""
-
-    def scaled(self, near: Tensor, far: Tensor) -> Enclosure:
-        """Dissimilarities, at least 0, times the scale."""
-        if self.scale is None:
-            return Enclosure.unchecked(near, far)
-        scale = self.scale.to(near)
-        return Enclosure(down(near * scale).clamp(min=0), up(far * scale))
-
-
-class _Identity(SimilarityBounds[Identity]):
-    """Exact."""
-
-    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
-        return Enclosure.unchecked(-far, -near)
-
-    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
-        return ball(value)
-
-
-class _LogRatio(SimilarityBounds[LogRatio]):
-    """ln((x + 1) / (x + e)) = ln(1 + (1 - e) / (x + e)) with x = scale m; 0 at m = infinity.
-
-    Soundness: the argument of log1p carries four relative roundings; |x log1p'(x) / log1p(x)| <= 1 for x > 0, so they
-    pass undiminished at most; log1p itself is within TRANSCENDENTAL_ULPS, each at most 2 u; the last product rounds
-    once. All of it is below _LOG_RATIO_ERROR.
-    """
-
-    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
-        return Enclosure.unchecked(
-            (self._estimate(far) * (1 - _LOG_RATIO_ERROR)).sub_(UNDERFLOW).clamp_(min=0),
-            (self._estimate(near) * (1 + _LOG_RATIO_ERROR)).add_(UNDERFLOW),
-        )
-
-    def _estimate(self, m: Tensor) -> Tensor:
-        epsilon = self.similarity.epsilon
-        x = m.clamp(min=0) if self.scale is None else m.clamp(min=0) * self.scale.to(m)
-        return ((1 - epsilon) / (x + epsilon)).log1p()
-
-    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
-        power = ball(value).exp()
-        return (1 - ball(self.similarity.epsilon) * power) / (power - 1) / scale if value > 0 else None
-
-
-class _Negated(SimilarityBounds[Negated]):
-    """Composed of operations rounded once."""
-
-    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
-        return _negative(self.scaled(near, far))
-
-    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
-        return -ball(value) / scale
-
-
-class _ExpDistance(SimilarityBounds[ExpDistance]):
-    """Composed of enclosures."""
-
-    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
-        added = Enclosure.exact(near.new_tensor(self.similarity.epsilon))
-        return _negative((Enclosure.unchecked(near.clamp(min=0), far) + added).sqrt()).exp().clamp(0.0, 1.0)
-
-    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
-        return ball(value).log() ** 2 - ball(self.similarity.epsilon) if 0 < value < 1 else None
-
-
-class _Exponential(SimilarityBounds[Exponential]):
-    """Composed of enclosures; of a cosine m, x = 1 - m stands for the squared distance."""
-
-    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
-        if not self.of_distance:
-            near, far = down(1 + near), up(1 + far)  # 1 - m
-        return _negative(self.scaled(near.clamp(min=0), far.clamp(min=0))).exp().clamp(0.0, 1.0)
-
-    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
-        if value <= 0:
-            return None
-        return -ball(value).log() / scale if self.of_distance else 1 + ball(value).log() / scale
-
-
-class _Quadratic(SimilarityBounds[Quadratic]):
-    """The dissimilarity is x = |m - peak|, and S = -x^2: operations rounded once."""
-
-    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
-        return Enclosure.unchecked(-up(far.square()), -down(near.square()).clamp(min=0))
-
-    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
-        """The distance from the peak."""
-        return (-ball(min(value, 0.0))).sqrt()
-
-
-class _Rectified(SimilarityBounds[Rectified]):
-    """Exact."""
-
-    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
-        return Enclosure.unchecked((-far).clamp(min=0), (-near).clamp(min=0))
-
-    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
-        return ball(value) if value > 0 or not least else None
-
-
-class _Threshold(SimilarityBounds[Threshold]):
-    """Exact. It falls with the dissimilarity, jump included, as masses are at least 0 and the threshold is above."""
-
-    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
-        return Enclosure.unchecked(*(torch.where(-end >= self.similarity.threshold, -end, 0.0) for end in (far, near)))
-
-    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
-        threshold = self.similarity.threshold
-        if value >= threshold:
-            return ball(value)
-        if not least:
-            return ball(threshold) - ball(_BELOW_THRESHOLD)
-        return ball(threshold) if value > 0 else None
-
-
-class _Steps(SimilarityBounds[Similarity]):
-    """One step after another, of the observable or, after a peak, of the distance from it.
-
-    Soundness: each step is an operation of `Enclosure`, cut to where its values lie, on a range that holds all values
-    of the step before. Nothing of it needs a direction.
-    """
-
-    def pooled(self, near: Tensor, far: Tensor) -> Enclosure:
-        steps, unimodal = self.similarity.steps_of(self.geometry), self.similarity.unimodal
-        x = Enclosure.unchecked(near, far) if self.of_distance or unimodal else Enclosure.unchecked(-far, -near)
-        for step in steps[unimodal:]:
-            x = stepped(step, x, self.scale, self.peak)
-        return x
-
-    def inverse(self, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
-        x = ball(value)
-        for step in reversed(self.similarity.steps_of(self.geometry)[self.similarity.unimodal :]):
-            x = _before(step, x, least, scale, ball)
-            if x is None:
-                return None
-            least ^= step.of.falls
-        return x
+def _steps(head: Head) -> tuple[Step, ...]:
+    """Those after the peak."""
+    return head.similarity.steps_of(head.geometry.kind)[head.similarity.unimodal :]
 
 
 def stepped(step: Step, x: Enclosure, scale: Tensor | None, peak: Tensor | None) -> Enclosure:
-    """A step of numbers (..., P) in x, cut to where its values lie; scale and peak (P,) are None for ones and zeros."""
+    """A step of numbers (..., P) in x, cut to where its values lie; scale and peak (P,) are None for ones and zeros.
 
-    def number(name: str = "number") -> Enclosure:
-        return Enclosure.exact(x.lower.new_tensor(float(step.numbers[name])))
-
+    Soundness: a step rises or falls throughout (`verale.checker.read.similarities`), its factors being positive. So it
+    takes ends to ends, exchanged where it falls, each rounded outward. No end becomes NaN: factors are positive and
+    finite, addends finite, divisors positive.
+    """
+    number = float(step.numbers.get("number", 0))
     match step.kind:
         case "scale":
-            return x if scale is None else x * Enclosure.exact(scale.to(x.lower))
+            return x if scale is None else _times(x, scale.to(x.lower))
         case "add":
-            return x + number()
+            return Enclosure.unchecked(down(x.lower + number), up(x.upper + number))
         case "multiply":
-            return x * number()
+            return _times(x, number)
         case "negate":
-            return _negative(x)
+            return Enclosure.unchecked(-x.upper, -x.lower)
         case "log_ratio":
-            apart, below = number("over") - number("under"), x.clamp(lower=0.0) + number("under")
-            return (apart / below).clamp(lower=0.0).log1p().clamp(lower=0.0)
+            return _log_ratio(step, x)
         case "exp":
-            return x.clamp(upper=0.0).exp().clamp(0.0, 1.0)
+            return x.clamp(upper=0.0).exp().clamp(upper=1.0)
         case "root":
-            return x.clamp(lower=0.0).sqrt().clamp(lower=0.0)
+            return x.sqrt()
         case "square":
             x = x.clamp(lower=0.0)
-            return (x * x).clamp(lower=0.0)
+            return Enclosure.unchecked(down(x.lower.square()).clamp(min=0), up(x.upper.square()))
         case "threshold":
-            least = float(step.numbers["number"])
-            return Enclosure.unchecked(*(torch.where(end >= least, end, 0.0) for end in (x.lower, x.upper)))
+            return Enclosure.unchecked(*(torch.where(end >= number, end, 0.0) for end in (x.lower, x.upper)))
         case "rectify":
             return x.clamp(lower=0.0)
         case "from_peak":
             return Enclosure(*_from_peak(x, _or_zero(peak, x.lower)))
         case _:  # reciprocal
-            one = Enclosure.exact(x.lower.new_ones(()))
-            return (one / (x.clamp(lower=0.0) + number())).clamp(lower=0.0)
+            x, one = x.clamp(lower=0.0), x.lower.new_ones(())
+            near, far = down(x.lower + number), up(x.upper + number)
+            return Enclosure.unchecked(down(one / far).clamp(min=0), up(one / near.clamp(min=0)))
+
+
+def _times(x: Enclosure, factor: Tensor | float) -> Enclosure:
+    """By a positive factor."""
+    return Enclosure.unchecked(down(x.lower * factor), up(x.upper * factor))
+
+
+def _log_ratio(step: Step, x: Enclosure) -> Enclosure:
+    """ln((x + a) / (x + b)) = ln(1 + (a - b) / (x + b)); 0 at x = infinity.
+
+    Soundness: the argument of log1p carries three relative roundings, as a - b of two floats has no underflow; since
+    |y log1p'(y) / log1p(y)| <= 1 for y > 0, they pass undiminished at most. log1p itself is within TRANSCENDENTAL_ULPS,
+    each at most 2 u; the last product rounds once. All of it is below _LOG_RATIO_ERROR, and what the quotient, the
+    logarithm and the product may lose to underflow below 4 UNDERFLOW, log1p being no steeper than 1. A quotient beyond
+    float64 is at least the greatest float.
+    """
+    over, under = step.numbers["over"], float(step.numbers["under"])
+    apart = x.lower.new_tensor(float(over - step.numbers["under"]))
+    low, high = (apart / end.clamp(min=0).add_(under) for end in (x.upper, x.lower))
+    least, most = low.clamp_(max=_LARGEST).log1p_(), high.log1p_()
+    return Enclosure.unchecked(
+        least.mul_(1 - _LOG_RATIO_ERROR).sub_(4 * UNDERFLOW).clamp_(min=0),
+        most.mul_(1 + _LOG_RATIO_ERROR).add_(4 * UNDERFLOW),
+    )
+
+
+def _inverse(head: Head, value: float, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
+    """The observable, or its distance from the peak, with a similarity that is the least or the greatest allowed; None
+    where it sets no bound."""
+    x = ball(value)
+    for step in reversed(_steps(head)):
+        x = _before(step, x, least, scale, ball)
+        if x is None:
+            return None
+        least ^= step.of.falls
+    return x
 
 
 def _before(step: Step, y: Any, least: bool, scale: Any, ball: Callable[[float], Any]) -> Any:
@@ -359,25 +220,3 @@ def _from_peak(observables: Enclosure, peak: Tensor) -> tuple[Tensor, Tensor]:
     above, below = observables.lower - peak, peak - observables.upper
     near = down(torch.maximum(above, below)).clamp(min=0)
     return near, up(torch.maximum(observables.upper - peak, peak - observables.lower))
-
-
-_BOUNDS: dict[type[Similarity], type[SimilarityBounds[Any]]] = {
-    **{kind.part: _Steps for kind in SIMILARITIES.values()},
-    Identity: _Identity,
-    LogRatio: _LogRatio,
-    Negated: _Negated,
-    ExpDistance: _ExpDistance,
-    Exponential: _Exponential,
-    Quadratic: _Quadratic,
-    Rectified: _Rectified,
-    Threshold: _Threshold,
-}
-
-
-def _bounds(head: Head, of: Tensor | slice = slice(None)) -> SimilarityBounds[Any]:
-    scale, peak = (None if each is None else each[of] for each in (head.scale, head.peak))
-    return _BOUNDS[type(head.similarity)](head.similarity, head.geometry.is_distance, scale, peak, head.geometry.kind)
-
-
-def _negative(values: Enclosure) -> Enclosure:
-    return Enclosure.unchecked(-values.upper, -values.lower)

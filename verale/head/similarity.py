@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, make_dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any, ClassVar
 
 import torch
@@ -192,8 +193,7 @@ class NamedSimilarity(Similarity):
         super().__post_init__()
 
     def steps_of(self, geometry: str) -> tuple[Step, ...]:
-        kind = KINDS[self.kind]
-        return kind.chain(geometry, {name: Fraction(getattr(self, name)) for name in kind.fields}).steps
+        return _named(self.kind, geometry, *(getattr(self, name) for name in KINDS[self.kind].fields))
 
     def in_unit(self, geometry: Geometry) -> bool:
         return KINDS[self.kind].soft_tree
@@ -284,6 +284,12 @@ def _class_of(kind: str) -> type[NamedSteps]:
     return make_dataclass(
         name, fields, bases=(NamedSteps,), frozen=True, namespace={"kind": kind, "__module__": __name__}
     )
+
+
+@cache
+def _named(kind: str, geometry: str, *numbers: float) -> tuple[Step, ...]:
+    fields = zip(KINDS[kind].fields, map(Fraction, numbers), strict=True)
+    return KINDS[kind].chain(geometry, dict(fields)).steps
 
 
 def _as_step(number: int, step: Any) -> Step:

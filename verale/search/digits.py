@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from numbers import Integral
 from typing import Any
 
@@ -22,6 +21,8 @@ from verale.certificate import (
 )
 from verale.errors import UsageError
 from verale.head import Head
+from verale.rounding import Enclosure
+from verale.rounding.decimals import LEAST_POWER, decades, to_powers
 
 __all__ = [
     "EXACT_DIGITS",
@@ -50,8 +51,6 @@ below 2^-32 of that for equalities."""
 Prove = Callable[[list[Statement]], Tensor]
 """The margins (C,) that statements prove."""
 
-_CONTEXT = Context(prec=2000, Emin=-(10**6), Emax=10**6)
-
 
 def check_digits(given: Any) -> None:
     """Raise UsageError unless this is a number of digits, `fewest` or `exact`."""
@@ -65,17 +64,24 @@ def least_unit(head: Head) -> float:
     range_ = domain_range(head)
     ends = torch.cat([range_.lower, range_.upper])
     greatest = max(1.0, float(ends[ends.isfinite()].abs().amax())) if bool(ends.isfinite().any()) else 1.0
-    return float(Decimal(10) ** math.ceil(math.log10(_LEAST_UNIT * greatest)))
+    return float(f"1e{math.ceil(math.log10(_LEAST_UNIT * greatest))}")
 
 
 def in_digits(statements: Sequence[Statement], digits: int, least: float) -> list[Statement]:
     """Statements whose ends are moved outward to decimals.
 
     Both ends of an interval get the same last digit: that of the greater one's first `digits` digits, but none that
-    counts less than `least`. An end is the float next to the decimal on the outer side, so that the statement with the
-    decimal implies this one, which is what is proved.
+    counts less than `least`. In words an end is the decimal itself (`verale.rounding.decimals`).
     """
-    return [_in_digits(statement, digits, Decimal(least).adjusted()) for statement in statements]
+    sides = [[getattr(each, "lower", -math.inf), getattr(each, "upper", math.inf)] for each in statements]
+    ends = torch.tensor(sides, dtype=torch.float64).view(-1, 2)
+    size = ends.abs().masked_fill(ends.isinf(), 0.0).amax(1)
+    # A sum is of activations times weights, which may be of any size.
+    least_place = round(math.log10(least))
+    leasts = torch.tensor([LEAST_POWER if isinstance(each, SumStatement) else least_place for each in statements])
+    places = torch.maximum(decades(size) - (digits - 1), leasts)
+    wide = to_powers(Enclosure.unchecked(ends[:, 0], ends[:, 1]), places)
+    return [_with_ends(*each) for each in zip(statements, wide.lower.tolist(), wide.upper.tolist(), strict=True)]
 
 
 def fewest_digits(
@@ -107,55 +113,22 @@ def fewest_digits(
 
 def margins_in_digits(margins: Sequence[float], digits: int = FEW_DIGITS) -> list[float]:
     """Margins, rounded down to so many digits: still proved, and free of the last bits, which depend on the processor.
-    One that is infinite stays."""
-    return [
-        _outward(margin, Decimal(margin).adjusted() - digits + 1, up=False) if _is_number(margin) else margin
-        for margin in margins
-    ]
+    One that is infinite, or not positive, or of which nothing would be left, stays."""
+    exact = torch.tensor(margins, dtype=torch.float64)
+    short = to_powers(Enclosure.unchecked(exact, exact), decades(exact) - (digits - 1)).lower
+    kept: list[float] = torch.where(short > 0, short, exact).tolist()
+    return kept
 
 
-def _is_number(margin: float) -> bool:
-    return math.isfinite(margin) and margin > 0
-
-
-def _in_digits(statement: Statement, digits: int, least: int) -> Statement:
+def _with_ends(statement: Statement, lower: float, upper: float) -> Statement:
     match statement:
-        case OrderStatement(exempt, upper):
-            return OrderStatement(exempt, _outward(upper, _place((upper,), digits, least), up=True))
-        case FloorStatement(exempt, lower):
-            return FloorStatement(exempt, _outward(lower, _place((lower,), digits, least), up=False))
-        case SumStatement(rivals, upper):
-            return SumStatement(rivals, _outward(upper, _place((upper,), digits, -324), up=True))
-        case PatchStatement() | ActivationStatement():
-            place = _place((statement.lower, statement.upper), digits, least)
-            ends = _outward(statement.lower, place, up=False), _outward(statement.upper, place, up=True)
-            if isinstance(statement, PatchStatement):
-                return PatchStatement(statement.patch, statement.prototype, *ends)
-            return ActivationStatement(statement.prototype, *ends)
-
-
-def _place(ends: tuple[float, ...], digits: int, least: int) -> int:
-    """The power of ten that the last digit counts."""
-    size = max((abs(end) for end in ends if math.isfinite(end)), default=0.0)
-    return max(Decimal(size).adjusted() - digits + 1, least) if size else least
-
-
-def _outward(end: float, place: int, *, up: bool) -> float:
-    """The float next to the decimal next to an end, both on its outer side; an end that is infinite stays."""
-    if math.isinf(end):
-        return end
-    unit = Decimal((0, (1,), place))
-    # An end that is told in so few digits already stays, though it lies beyond its decimal.
-    for rounding in (ROUND_HALF_EVEN, ROUND_CEILING if up else ROUND_FLOOR):
-        outside = _beside(Decimal(end).quantize(unit, rounding, _CONTEXT), up=up)
-        if outside == end:
-            break
-    return outside
-
-
-def _beside(decimal: Decimal, *, up: bool) -> float:
-    """The float next to a decimal on one side of it."""
-    near = float(decimal)
-    if up:
-        return near if near >= decimal else math.nextafter(near, math.inf)
-    return near if near <= decimal else math.nextafter(near, -math.inf)
+        case OrderStatement(exempt):
+            return OrderStatement(exempt, upper)
+        case FloorStatement(exempt):
+            return FloorStatement(exempt, lower)
+        case SumStatement(rivals):
+            return SumStatement(rivals, upper)
+        case PatchStatement(patch, prototype):
+            return PatchStatement(patch, prototype, lower, upper)
+        case ActivationStatement(prototype):
+            return ActivationStatement(prototype, lower, upper)

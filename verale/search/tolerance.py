@@ -6,14 +6,13 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
 import torch
-from torch import Tensor
 
 from verale.certificate.words import written
 from verale.errors import UsageError
-from verale.rounding import Enclosure, down
+from verale.rounding import Enclosure
+from verale.rounding.decimals import decades, to_multiples, to_powers
 
 __all__ = ["AUTO", "EXACT", "LEAST_TOLERANCE", "SOME", "Tolerance", "tolerances"]
 
@@ -24,12 +23,11 @@ LEAST_TOLERANCE = 2.0**-29
 """About 2e-9. The checker takes intervals narrower than 2^-32 of what their observable can be for equalities, so
 intervals are either this wide or as narrow as they can be."""
 
-_UNITS = (-8, 22)
-"""The exponents of powers of ten: 10^-8 is the least that is at least LEAST_TOLERANCE, 10^22 the last float."""
+_LEAST_POWER = -8
+"""10^-8 is the least power of ten that is at least LEAST_TOLERANCE."""
 
 _PERCENTAGE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)%", re.ASCII)
 _LEAST_SHARE = 1e-8
-_WHOLE = 2**53
 
 
 @dataclass(frozen=True)
@@ -95,15 +93,11 @@ class Tolerance:
         """The intervals, widened outward."""
         if not self:
             return observed
-        unit = _unit(self.step) if self.step else _powers(self._exponents(observed))
-        return Enclosure(_outward(observed.lower, unit, up=False), _outward(observed.upper, unit, up=True))
-
-    def _exponents(self, observed: Enclosure) -> Tensor:
-        """Of the powers of ten of which ends become multiples."""
+        if self.step:
+            return to_multiples(observed, self.step)
         size = torch.maximum(observed.lower.abs(), observed.upper.abs())
-        if self.digits:
-            return size.log10().floor() + (1 - self.digits)
-        return (self.share * size).log10().floor()
+        places = decades(size) - (self.digits - 1) if self.digits else decades(self.share * size)
+        return to_powers(observed, places.clamp(min=_LEAST_POWER))
 
 
 EXACT = Tolerance()
@@ -125,54 +119,3 @@ def tolerances(given: float | str) -> tuple[Tolerance, ...]:
     if given == AUTO:
         return *(Tolerance(share=share) for share in _SHARES), EXACT
     return (Tolerance.parse(given),)
-
-
-_Unit = tuple[Tensor, Tensor]
-"""Numerators and denominators, whole numbers below 2^53, of the numbers of which ends become multiples."""
-
-
-def _unit(step: float) -> _Unit:
-    """A step as a fraction, of few digits if it is a decimal of few."""
-    exact = Fraction(repr(step))
-    if max(exact.numerator, exact.denominator) > _WHOLE:
-        exact = Fraction(step).limit_denominator(_WHOLE)
-    return torch.tensor(exact.numerator, dtype=torch.float64), torch.tensor(exact.denominator, dtype=torch.float64)
-
-
-def _powers(exponents: Tensor) -> _Unit:
-    exponents = exponents.clamp(*_UNITS).to(torch.int64)
-    powers = exponents.new_tensor([10.0**n for n in range(max(map(abs, _UNITS)) + 1)], dtype=torch.float64)
-    return powers[exponents.clamp(min=0)], powers[(-exponents).clamp(min=0)]
-
-
-def _outward(ends: Tensor, unit: _Unit, *, up: bool) -> Tensor:
-    """The floats next to the multiples of a unit next to ends, both on the outer side.
-
-    The quotient that counts the multiples is rounded. So where the float is not outside, the next multiple is taken.
-    """
-    if up:
-        return -_outward(-ends, unit, up=False)
-    many, parts = unit
-    count = (ends * parts / many).floor()
-    below = _below(count * many, parts)
-    return torch.where(below > ends, _below((count - 1) * many, parts), below)
-
-
-def _below(numerator: Tensor, denominator: Tensor) -> Tensor:
-    """The greatest floats that are at most some fractions of whole numbers.
-
-    A quotient is rounded to the nearest float f, and f * denominator is known exactly as the sum of two floats
-    (Dekker's product). Beyond 2^53 counts are floats too, and the multiples are of something greater.
-    """
-    quotient = numerator / denominator
-    product = quotient * denominator
-    (high, low), (large, small) = _halves(quotient), _halves(denominator)
-    error = ((high * large - product) + high * small + low * large) + low * small
-    return torch.where((product - numerator) + error > 0, down(quotient), quotient)
-
-
-def _halves(numbers: Tensor) -> tuple[Tensor, Tensor]:
-    """Floats as sums of two floats of 26 bits each."""
-    scaled = numbers * (2.0**27 + 1)
-    high = scaled - (scaled - numbers)
-    return high, numbers - high

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 
 import pytest
 
 from benchmarks import all as pages
 from benchmarks.environment import ROOT
+from verale.paradigms import PARADIGMS, READABLE
 
 RESULTS = ROOT / "benchmarks" / "results"
 OF_TWO_TREES = {"against.md", "attack.md", "README.md"}
@@ -17,6 +19,15 @@ def test_every_result_is_in_the_list() -> None:
     shown = [path for path in RESULTS.iterdir() if not path.name.startswith(".") and path.suffix != ".kept"]
     there = {path.name + "/" * path.is_dir() for path in shown if path.is_dir() or path.suffix == ".md"}
     assert there - OF_TWO_TREES == {page.name for page in pages.PAGES}
+
+
+@pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
+def test_a_command_names_a_program_and_paradigms_that_are_there(page) -> None:
+    program, *options = page.command.split(" ")
+    assert (ROOT / program.replace(".", "/")).with_suffix(".py").exists() or (ROOT / program.replace(".", "/")).is_dir()
+    after = dict(pairwise(options))
+    named = [name for option in ("--paradigm", "--paradigms", "--methods") for name in after.get(option, "").split(",")]
+    assert {name.partition("/")[0] for name in named if name} <= {*PARADIGMS, READABLE}
 
 
 @pytest.fixture
