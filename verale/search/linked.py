@@ -83,12 +83,10 @@ class Linked:
                 left = fewer
         own = [each for each in left if isinstance(each, ActivationStatement)]
         stated = Stated.of(left, self._head.size)
-        rows = self._rows(stated)
-        order = torch.tensor([stated.prototypes.index(each.prototype) for each in own], dtype=torch.int64)
-        rows = Enclosure.unchecked(rows.lower[order], rows.upper[order])
+        rows = self._rows(stated)[[stated.prototypes.index(each.prototype) for each in own]]
         most = torch.full((len(own), self._head.classes), math.inf, dtype=torch.float64)  # what was found before
+        alone = self._without_own(stated)
         while True:
-            alone = self._without_own(stated)
             without = torch.minimum(_least_margins(margins, _within_each(rows, alone)), most)
             least = without.amin(1)
             order = least.argsort(descending=True, stable=True)
@@ -101,14 +99,11 @@ class Linked:
             while count:
                 gone = set(order[:count].tolist())
                 rest = [place for place in range(len(own)) if place not in gone]
-                smaller = _without(stated, [own[place].prototype for place in gone])
-                box = _met(Enclosure.unchecked(rows.lower[rest], rows.upper[rest]), self._without_own(smaller))
-                bound = _least_margins(margins, box[None])[0]
+                bound = _least_margins(margins, _met(rows[rest], alone)[None])[0]
                 if bool((bound > 0).all()):
-                    own, stated, most = [own[place] for place in rest], smaller, most[rest]
-                    rows = Enclosure.unchecked(rows.lower[rest], rows.upper[rest])
+                    own, rows, most = [own[place] for place in rest], rows[rest], most[rest]
                     break
-                if count == 1:  # what a clause lists is bounded by all others
+                if count == 1:  # in a product of other shape the last bits are others
                     most[order[0]] = bound
                 count //= 2
         kept = {id(each) for each in own}
@@ -146,14 +141,14 @@ class Linked:
         return torch.maximum(self._lipschitz.floors(low, own), self._range.lower)
 
     def _without_own(self, stated: Stated) -> Enclosure:
-        """(P,) ranges by the domain and the clauses; those that a clause exempts are cut by what all others say."""
+        """(P,) ranges by the domain and the clauses alone; those that a clause exempts are cut by what it says of all
+        others."""
         floor, ceiling = stated.clauses
-        known = self._range.intersect(stated.ends)
         lower, upper = torch.maximum(self._range.lower, floor), torch.minimum(self._range.upper, ceiling)
         if stated.has_ceiling:
-            upper = torch.minimum(upper, self._lipschitz.most_by_others(known.upper, ~stated.below))
+            upper = torch.minimum(upper, self._lipschitz.most_by_others(upper, ~stated.below))
         if stated.has_floor:
-            lower = torch.maximum(lower, self._lipschitz.least_by_others(known.lower, ~stated.above))
+            lower = torch.maximum(lower, self._lipschitz.least_by_others(lower, ~stated.above))
         return Enclosure.unchecked(lower, upper)
 
 
@@ -270,9 +265,3 @@ def _least_of_others(rows: Tensor) -> Tensor:
     two = rows.topk(2, dim=0, largest=False)
     is_least = torch.arange(len(rows))[:, None] == two.indices[0]
     return torch.where(is_least, two.values[1], two.values[0])
-
-
-def _without(stated: Stated, prototypes: list[int]) -> Stated:
-    lower, upper = stated.lower.clone(), stated.upper.clone()
-    lower[prototypes], upper[prototypes] = -math.inf, math.inf
-    return stated.with_ends(lower, upper)
