@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -62,7 +63,7 @@ class Linked:
         """(C,) lower bounds of the margins of one image, given statements about activations and clauses."""
         return _least_margins(margins, self.box(Stated.of(statements, self._head.size))[None])[0]
 
-    def shrunk(self, margins: Margins, statements: Sequence[Statement]) -> tuple[list[Statement], bool]:
+    def shrunk(self, margins: Margins, statements: Sequence[Statement]) -> tuple[list[Statement], Tensor, bool]:
         """The statements without those that the others make needless: first clauses, then the statements without which
         the least margin stays greatest, some of them together, until none is left.
 
@@ -71,46 +72,52 @@ class Linked:
             statements: an explanation by activations, as it is written.
 
         Returns:
-            What is left, and whether all of it is needed: without any one of them the bounds miss the class by more
-            than rounding can explain, also for a checker that bounds margins of one patch as a whole.
+            What is left, the margins (C,) that it proves, and whether all of it is needed: without any one of them the
+            bounds miss the class by more than rounding can explain, also for a checker that bounds margins of one patch
+            as a whole.
 
         Soundness: each deletion is proved.
         """
-        left = list(statements)
-        for each in [each for each in left if not isinstance(each, ActivationStatement)]:
-            fewer = [other for other in left if other is not each]
-            if bool((self.proved(margins, fewer) > 0).all()):
-                left = fewer
-        own = [each for each in left if isinstance(each, ActivationStatement)]
-        stated = Stated.of(left, self._head.size)
+        own = [each for each in statements if isinstance(each, ActivationStatement)]
+        clauses = tuple(each for each in statements if not isinstance(each, ActivationStatement))
+        stated = Stated.of(own, self._head.size)
         rows = self._rows(stated)[[stated.prototypes.index(each.prototype) for each in own]]
+
+        @cache
+        def around(*of: Statement) -> Enclosure:
+            return self._without_own(Stated.of(of, self._head.size))
+
+        def proved(rows: Enclosure, *of: Statement) -> Tensor:
+            return _least_margins(margins, _met(rows, around(*of))[None])[0]
+
+        for each in clauses:
+            fewer = tuple(other for other in clauses if other is not each)
+            if bool((proved(rows, *fewer) > 0).all()):
+                clauses = fewer
         most = torch.full((len(own), self._head.classes), math.inf, dtype=torch.float64)  # what was found before
-        alone = self._without_own(stated)
         while True:
-            without = torch.minimum(_least_margins(margins, _within_each(rows, alone)), most)
+            now = proved(rows, *clauses)
+            without = torch.minimum(_least_margins(margins, _within_each(rows, around(*clauses))), most)
             least = without.amin(1)
             order = least.argsort(descending=True, stable=True)
             order = order[least[order] > 0]
             if not len(order):
                 break
-            now = _least_margins(margins, _met(rows, alone)[None])[0]
             lost = (now - without[order]).nan_to_num(0.0, 0.0, 0.0).cumsum(0)
             count = max(1, int((lost < now).all(1).long().cumprod(0).sum()) // _TOGETHER)
             while count:
                 gone = set(order[:count].tolist())
                 rest = [place for place in range(len(own)) if place not in gone]
-                bound = _least_margins(margins, _met(rows[rest], alone)[None])[0]
+                bound = proved(rows[rest], *clauses)
                 if bool((bound > 0).all()):
                     own, rows, most = [own[place] for place in rest], rows[rest], most[rest]
                     break
                 if count == 1:  # in a product of other shape the last bits are others
                     most[order[0]] = bound
                 count //= 2
-        kept = {id(each) for each in own}
-        left = [each for each in left if not isinstance(each, ActivationStatement) or id(each) in kept]
-        others = [each for each in left if not isinstance(each, ActivationStatement)]
-        bounds = [self.proved(margins, [each for each in left if each is not other])[None] for other in others]
-        return left, not bool(self.may_be_proved(margins, torch.cat([without, *bounds])[None]).any())
+        bounds = [proved(rows, *(other for other in clauses if other is not each))[None] for each in clauses]
+        needed = not bool(self.may_be_proved(margins, torch.cat([without, *bounds])[None]).any())
+        return [*own, *clauses], now, needed
 
     def may_be_proved(self, margins: Margins, without: Tensor) -> Tensor:
         """(N, B) bool: whether a checker that rounds less may prove the class of N images at margins (N, B, C)."""

@@ -130,8 +130,7 @@ class OfActivationsAlone(OneByOne):
         """See `OneByOne`."""
         if self._linked is None:
             return found
-        left, minimal = self._linked.shrunk(problem.margins, found.statements)
-        return ActivationExplanation(left, self.prove(problem, left), minimal)
+        return ActivationExplanation(*self._linked.shrunk(problem.margins, found.statements))
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`."""
