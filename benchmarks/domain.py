@@ -147,7 +147,7 @@ def _sizes(problem: Problem, plain: Projection, turns: int) -> Iterator[tuple[st
     explanation = explain_spatial(problem, plain, "rival")[0]
     yield "plain", len(getattr(explanation, "pairs", [])), time.process_time() - begin
     begin = time.process_time()
-    grown = first_statements(problem, plain)
+    grown = first_statements(problem, plain, problem.observed.lower.numel())
     kept = without_doubtful(problem, DomainProjection(problem.head, turns), grown, grown[::-1])
     yield "shrink", len(kept), time.process_time() - begin
 

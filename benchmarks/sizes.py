@@ -5,8 +5,8 @@
 
 DATA holds the trained heads of `benchmarks.run`; the packaged digits need no file. The first images of each head are
 explained under every paradigm that `readable` tries, then under `readable` itself, and every certificate is audited.
-Beside them stands what `top_k` and `sparse` gave when they stated the highest activations, or those that support the
-class, and then dropped what was not needed. The exit code is 0 only if every certificate was proved.
+Beside them stands what `top_k` gives when it states the highest activations, as published, and then drops what is not
+needed. The exit code is 0 only if every certificate was proved.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import resource
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -41,10 +41,8 @@ from verale.paradigms import READABLE
 from verale.search import Batches, SearchOptions
 from verale.search.activations import Activations
 from verale.search.digits import FEWEST_DIGITS
-from verale.search.paradigms.sparse import supporting
-from verale.search.paradigms.top_k import highest
+from verale.search.paradigms.of_activations import highest
 from verale.search.problem import Problem, UnexplainedError
-from verale.search.stated import Stated
 
 __all__ = ["Measured", "main", "measure", "measure_before", "page"]
 
@@ -145,35 +143,19 @@ def _read(measured: Measured, certificate: Certificate, prototypes: int) -> None
     measured.bounded = bounds + bounded(statements, prototypes, certificate.patches).prototypes, most + prototypes
 
 
-def measure_before(head: Head, latents: Tensor, paradigm: str) -> Measured:
-    """The sizes that `top_k` and `sparse` had without linear programming."""
-    measured = Measured(f"{paradigm}, before", proved=None)
+def measure_before(head: Head, latents: Tensor) -> Measured:
+    """The sizes that `top_k` has without linear programming."""
+    measured = Measured("top_k, before", proved=None)
     for image in latents:
         start = time.process_time()
         activations = Activations(Problem.of(head, as_patches(image[None])))
         try:
-            stated = _STARTS[paradigm](activations)
-            measured.sizes.append(activations.shrunk(*stated)[0].size)
+            first, stated = highest(activations)
+            measured.sizes.append(activations.shrunk(stated, first)[0].size)
         except UnexplainedError:
             measured.sizes.append(None)
         measured.explain_seconds += time.process_time() - start
     return measured
-
-
-def _highest(activations: Activations) -> tuple[Stated, list[int]]:
-    prototypes, stated = highest(activations)
-    return stated, prototypes
-
-
-def _supporting(activations: Activations) -> tuple[Stated, list[int]]:
-    prototypes = supporting(activations)
-    return activations.state(prototypes), prototypes
-
-
-_STARTS: dict[str, Callable[[Activations], tuple[Stated, list[int]]]] = {
-    "top_k": _highest,
-    "sparse": _supporting,
-}
 
 
 def measured_of(
@@ -181,8 +163,8 @@ def measured_of(
 ) -> Iterator[Measured]:
     """Each paradigm in turn, those first that `readable` tries first, and `readable` last."""
     for paradigm in paradigms or (*Batches(head, latents, SearchOptions(READABLE)).paradigms, READABLE):
-        if paradigm in _STARTS:
-            yield measure_before(head, latents, paradigm)
+        if paradigm == "top_k":
+            yield measure_before(head, latents)
         for each in digits:
             yield measure(head, latents, paradigm, each)
 

@@ -67,8 +67,7 @@ LEMMA = Lemma(
         "verale/checker/reading/margin.py",
         "verale/search/rounds/deletion.py",
         "verale/search/rounds/stepwise.py",
-        "verale/search/paradigms/top_k.py",
-        "verale/search/paradigms/sparse.py",
+        "verale/search/paradigms/of_activations.py",
     ),
     cases=(
         *(

@@ -53,7 +53,7 @@ def test_every_certificate_is_proved(geometry, paradigm, order, seed, images, ke
         assert dict(verdict.claims) == dict.fromkeys(claims, "proved")
         linked = Linked.of(head, certificate.patches) if paradigm == "top_k" else None
         margins = LinearMargins.of(head, torch.tensor([certificate.predicted]), certificate.patches)
-        sure = linked is None or linked.shrunk(margins, certificate.statements)[1]
+        sure = linked is None or linked.shrunk(margins, certificate.statements)[2]
         assert certificate.minimal == (PARADIGMS[paradigm].minimal and sure)
         for claimed, proved in zip(certificate.margins, verdict.margins, strict=True):
             assert (claimed is None and proved is None) or claimed <= proved

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -13,7 +15,7 @@ from torch import Tensor
 from verale.bounds import LinearMargins, activation_range
 from verale.certificate import ActivationStatement, Statement
 from verale.rounding import Enclosure
-from verale.search.covers import Clauses, Cover, Covers
+from verale.search.covers import Clauses, Cover, Covers, one_by_one
 from verale.search.problem import NOISE, Problem
 from verale.search.stated import Stated
 
@@ -106,40 +108,34 @@ class Activations:
         clauses = costs.ceiling * stated.has_ceiling, costs.floor * stated.has_floor
         return math.fsum([*map(each.__getitem__, stated.prototypes), *clauses])
 
-    def smallest(self, starts: list[tuple[Stated, list[int]]], cover: Cover | None) -> ActivationExplanation:
-        """The cheapest explanation that is left of some that entail the class, and of a cover.
+    @property
+    def highest_first(self) -> list[int]:
+        """The prototypes that may be stated, the greatest activation first."""
+        left = self.problem.avoid.prototypes_left(self.problem.head.size)
+        return sorted(left, key=self.observed.upper.tolist().__getitem__, reverse=True)
 
-        With costs it may also be left of all statements about activations that may be made, with the cover's clauses:
-        from these, dropping the costliest first gives what an order asks for.
+    def smallest(self, start: Stated, order: list[int]) -> ActivationExplanation:
+        """What is left of statements that entail the class.
+
+        With costs it may also be left of all statements about activations that may be made, with the same clauses: from
+        these, dropping the costliest first gives what an order asks for.
 
         Args:
-            starts: what each states, and the prototypes in the order in which they matter.
-            cover: an estimate, tried too if it is proved.
+            start: the statements.
+            order: their prototypes, those that matter most first.
         """
-        if cover is not None and self.least(self.cover(cover)) > 0:
-            starts = [*starts, (self.cover(cover), cover.stated)]
-        if self.problem.costs:
-            starts = [*starts, self._everything(starts[-1][0])]
-        return self.explanation(*min((self.shrunk(*start) for start in starts), key=lambda left: self.cost(left[0])))
+        starts = [(start, order), *([self._everything(start)] if self.problem.costs else [])]
+        return self.explanation(*min((self.shrunk(*each) for each in starts), key=lambda left: self.cost(left[0])))
 
     def _everything(self, start: Stated) -> tuple[Stated, list[int]]:
-        """All statements about activations that may be made, the greatest activation first, and a start's clauses."""
-        left = self.problem.avoid.prototypes_left(self.problem.head.size)
-        order = sorted(left, key=self.observed.upper.tolist().__getitem__, reverse=True)
+        """All statements about activations that may be made, and a start's clauses."""
+        order = self.highest_first
         stated = self.state(order)
         return stated.under(float(start.upper[-1]), start.below).over(float(start.lower[-1]), start.above), order
 
     def shrunk(self, stated: Stated, order: list[int]) -> tuple[Stated, bool]:
         """Drop each statement if the class still follows without it: the clauses first, then the last prototypes first;
-        with costs, the costliest first.
-
-        Returns:
-            What is left, and whether every statement is needed: without it, the bounds miss the class by more than
-            rounding can explain.
-
-        Soundness: bounds are monotone in E, so one pass leaves nothing that can be dropped. What is left is proved;
-        where that fails, each deletion is.
-        """
+        with costs, the costliest first. See `without_needless`."""
         costs, each = self.problem.costs, self.problem.costs.of_prototypes(self.problem.head.size)
         items: list[tuple[float, Item]] = [(costs.ceiling, CEILING), (costs.floor, FLOOR)]
         items += [(each[j], j) for j in reversed(order)]
@@ -149,84 +145,96 @@ class Activations:
         """Drop each of some items, one after the other, if the class still follows without it.
 
         Returns:
-            What is left, and whether everything that was tried and is left is needed: see `shrunk`.
+            What is left, and whether everything that was tried and is left is needed: without it, the bounds miss the
+            class by more than rounding can explain.
+
+        Soundness: bounds are monotone in E, so one pass leaves nothing that can be dropped. What is left is proved;
+        where that fails, each deletion is.
         """
-        for exact in (False, True):
-            left, minimal, margins = stated, True, self.margins(stated)
-            for item in items:
-                fewer = _without(left, item)
-                if fewer is None:
-                    continue
-                after, drift = self._after(left, fewer, item, margins, exact)
-                if float(after.amin()) > drift:
-                    left, margins = fewer, after
+        left, without = self._dropped(stated, items, self._adds_up)
+        if self._adds_up and not self.least(left) > 0:
+            left, without = self._dropped(stated, items, False)
+        return left, all(least < -NOISE * self._error - self._drift for least in without)
+
+    def _dropped(self, stated: Stated, items: Sequence[Item], together: bool) -> tuple[Stated, list[float]]:
+        """What is left, and the least margins, or more, without each of the items that were tried and are left.
+
+        Args:
+            together: whether statements about prototypes are tried by sums of what each adds.
+        """
+        made: set[Item] = {*stated.prototypes, *[CEILING] * stated.has_ceiling, *[FLOOR] * stated.has_floor}
+        without: list[float] = []
+        for adds, group in groupby(filter(made.__contains__, items), lambda item: together and isinstance(item, int)):
+            if adds:
+                own = self.problem.index(cast(list[int], list(group)))
+                lost = self._lost(stated, own, True) + self._lost(stated, own, False)
+                gone, margins = one_by_one(self.margins(stated), lost, self._drift)
+                stated = _without(stated, own[gone])
+                without += (margins - lost[~gone]).amin(1).tolist()
+                continue
+            for item in group:
+                fewer = _without(stated, item)
+                least = self.least(fewer)
+                if least > 0:
+                    stated = fewer
                 else:
-                    minimal &= float(after.amin()) < -NOISE * self._error - drift
-            if self.least(left) > 0:
-                break
-        return left, minimal
+                    without.append(least)
+        return stated, without
 
     def one_sided(self, stated: Stated) -> Stated:
-        """Drop sides that are hardly needed: those whose loss, one after the other, leaves enough of the least margin.
+        """Drop sides that are hardly needed: of each statement the side whose loss leaves more, those first that leave
+        most, as long as enough of the least margin stays.
 
         Soundness: E only gets weaker: a statement that was needed still is. What is left is proved.
         """
-        margins = self.margins(stated)
+        margins, own = self.margins(stated), self.problem.index(stated.prototypes)
         kept = _KEPT * float(margins.amin())
-        sides = [(j, lower) for j in stated.prototypes for lower in (False, True)]
-        for exact in (False, True):
-            alone = []
-            for j, lower in sides:
-                fewer = _without(stated, j, lower, not lower)
-                if fewer is not None:
-                    after, _ = self._after(stated, fewer, j, margins, exact)
-                    alone.append((float(after.amin()), j, lower))
-            left, now, sided = stated, margins, set[int]()
-            for least, j, lower in sorted(alone, key=lambda each: -each[0]):
-                if least < kept or j in sided:
-                    continue
-                fewer = _without(left, j, lower, not lower)
-                if fewer is not None:
-                    after, drift = self._after(left, fewer, j, now, exact)
-                    if float(after.amin()) > kept + drift:
-                        left, now = fewer, after
-                        sided.add(j)
-            if self.least(left) > 0:
-                break
-        return left
+        if not len(own):
+            return stated
+        lost = torch.stack([self._lost(stated, own, lower) for lower in (False, True)])
+        least, lower = (margins - lost).amin(2).max(0)
+        order = least.argsort(descending=True, stable=True)
+        own, lower, lost = own[order], lower[order] > 0, lost[lower, torch.arange(len(own))][order]
+        if self._adds_up:
+            gone, _ = one_by_one(margins, lost, kept + self._drift)
+            sided = _without(_without(stated, own[gone & lower], upper=False), own[gone & ~lower], lower=False)
+            if self.least(sided) > 0:
+                return sided
+        for one, is_lower in zip(own, lower.tolist(), strict=True):
+            fewer = _without(stated, one, lower=is_lower, upper=not is_lower)
+            if self.least(fewer) > kept:
+                stated = fewer
+        return stated
 
     @property
     def _error(self) -> float:
         """How much rounding may lower a margin."""
         return float(self.problem.margins.error[0].amax())
 
-    def _after(self, stated: Stated, fewer: Stated, item: Item, margins: Tensor, exact: bool) -> tuple[Tensor, float]:
-        """(C,) the margins without an item, and by how much they may be off.
+    @property
+    def _drift(self) -> float:
+        """By how much sums of what statements add may be off."""
+        return _DRIFT * self._error if self._adds_up else 0.0
 
-        Of a linear readout every margin is a sum over the ends, so that one statement moves it by two products. Sums
-        that move often are estimates, unless they are to be `exact`.
-        """
+    def _lost(self, stated: Stated, own: Tensor, lower: bool) -> Tensor:
+        """(S, C) by how much the margins fall without one side of each of some statements (S,) alone."""
+        floor, ceiling = stated.clauses
+        box, low, high = self.box(stated), self.range.lower.maximum(floor), self.range.upper.minimum(ceiling)
         linear = self.problem.margins
-        if exact or not isinstance(item, int) or not isinstance(linear, LinearMargins) or not self._is_bounded:
-            return self.margins(fewer), 0.0
-        before, after = (self._of_one(each, item) for each in (stated, fewer))
-        lost = (after[0] - before[0]) * linear.positive[0, item] + (after[1] - before[1]) * linear.negative[0, item]
-        return margins + lost, _DRIFT * self._error
-
-    def _of_one(self, stated: Stated, prototype: int) -> tuple[float, float]:
-        """The ends of one activation."""
-        lower, upper = [self.range.lower[prototype], stated.lower[prototype]], [self.range.upper[prototype]]
-        upper.append(stated.upper[prototype])
-        if stated.above[prototype]:
-            lower.append(stated.lower[-1])
-        if stated.below[prototype]:
-            upper.append(stated.upper[-1])
-        return float(max(lower)), float(min(upper))
+        if self._adds_up and isinstance(linear, LinearMargins):
+            rise, fall = (box.lower - low)[own, None], (box.upper - high)[own, None]
+            return rise * linear.positive[0, own] if lower else fall * linear.negative[0, own]
+        ends, row = [end.repeat(len(own), 1) for end in (box.lower, box.upper)], torch.arange(len(own))
+        ends[0 if lower else 1][row, own] = (low if lower else high)[own]
+        lost = self.margins(stated) - linear.lower(Enclosure.unchecked(*ends)[None])[0]
+        return lost.nan_to_num(0.0, math.inf, 0.0)
 
     @cached_property
-    def _is_bounded(self) -> bool:
-        """Whether all activations are over the domain."""
-        return bool(self.range.lower.isfinite().all() and self.range.upper.isfinite().all())
+    def _adds_up(self) -> bool:
+        """Whether margins are sums of what each statement adds: the readout is linear, and all activations are bounded
+        over the domain."""
+        bounded = self.range.lower.isfinite().all() and self.range.upper.isfinite().all()
+        return isinstance(self.problem.margins, LinearMargins) and bool(bounded)
 
     def explanation(self, stated: Stated, minimal: bool) -> ActivationExplanation:
         """The statements, with needless sides dropped, and the margins that they prove."""
@@ -234,14 +242,14 @@ class Activations:
         return ActivationExplanation(list(stated.statements(ActivationStatement)), self.margins(stated), minimal)
 
 
-def _without(stated: Stated, item: Item, lower: bool = True, upper: bool = True) -> Stated | None:
-    """The same without an item, or without one of its ends; None where it is not stated."""
-    where = item if isinstance(item, int) else len(stated.below)
-    lower, upper = lower and item != CEILING, upper and item != FLOOR
-    is_stated = lower and bool(stated.lower[where] > -math.inf), upper and bool(stated.upper[where] < math.inf)
-    if not any(is_stated):
-        return None
+def _without(stated: Stated, item: Item | Tensor, lower: bool = True, upper: bool = True) -> Stated:
+    """The same without a clause, or without the statements about some prototypes (S,), or one of their sides."""
     low, high = stated.lower.clone(), stated.upper.clone()
+    if isinstance(item, str):
+        where: int | Tensor = -1
+        lower, upper = item == FLOOR, item == CEILING
+    else:
+        where = item
     if lower:
         low[where] = -math.inf
     if upper:

@@ -33,7 +33,7 @@ from verale.rounding import Enclosure
 from verale.search.costs import NEARLY_FREE, UNIT_COSTS, Costs
 from verale.search.relaxation import relaxed
 
-__all__ = ["RESERVE", "START", "Clauses", "Cover", "Covers"]
+__all__ = ["RESERVE", "START", "Clauses", "Cover", "Covers", "one_by_one"]
 
 _GRID = 64
 """So many ceilings and floors are considered at once."""
@@ -298,15 +298,11 @@ class Covers:
 
     def _pruned(self, base: Tensor, order: list[int]) -> list[int]:
         """The statements without those that are not needed, the last ones dropped first."""
-        kept = order.copy()
         if self._table is None:
-            over = -self._lacks(self._with(base, order))
-            gains = self._gains(base, 0.0)
-            for k in reversed(order):
-                if bool((gains[:, k] < over).all()):
-                    over = over - gains[:, k]
-                    kept.remove(k)
-            return kept
+            last = order[::-1]
+            gone, _ = one_by_one(-self._lacks(self._with(base, order)), self._gains(base, 0.0).T[last], 0.0)
+            return [k for k, is_gone in zip(last, gone.tolist(), strict=True) if not is_gone][::-1]
+        kept = order.copy()
         rows = self._table[order]
         ends = base.maximum(rows.amax(0)) if order else base
         lacks = self._lacks(ends)
@@ -349,6 +345,21 @@ class Covers:
             end, place = beyond.nonzero(as_tuple=True)
             gains.index_add_(0, self._sources[end, place], beyond[end, place, None] * self._worth[end])
         return (gains * self._left[:, None]).T.contiguous()
+
+
+def one_by_one(margins: Tensor, lost: Tensor, least: float) -> tuple[Tensor, Tensor]:
+    """(S,) bool, which of S items go, one after the other, each if all margins (C,) stay above `least` without it; and
+    the margins in the end.
+
+    Args:
+        lost: (S, C) by how much margins fall without each, at least 0; they fall by the sum without several.
+    """
+    gone, left = torch.zeros(len(lost), dtype=torch.bool), torch.arange(len(lost))
+    while len(left := left[(margins - lost[left] > least).all(1)]):  # what is needed now is needed for good
+        count = max(1, int((margins - lost[left].cumsum(0) > least).all(1).long().cumprod(0).sum()))
+        gone[left[:count]] = True
+        margins, left = margins - lost[left[:count]].sum(0), left[count:]
+    return gone, margins
 
 
 def _ends(box: Enclosure) -> Tensor:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -62,7 +63,7 @@ class Linked:
         """(C,) lower bounds of the margins of one image, given statements about activations and clauses."""
         return _least_margins(margins, self.box(Stated.of(statements, self._head.size))[None])[0]
 
-    def shrunk(self, margins: Margins, statements: Sequence[Statement]) -> tuple[list[Statement], bool]:
+    def shrunk(self, margins: Margins, statements: Sequence[Statement]) -> tuple[list[Statement], Tensor, bool]:
         """The statements without those that the others make needless: first clauses, then the statements without which
         the least margin stays greatest, some of them together, until none is left.
 
@@ -71,51 +72,52 @@ class Linked:
             statements: an explanation by activations, as it is written.
 
         Returns:
-            What is left, and whether all of it is needed: without any one of them the bounds miss the class by more
-            than rounding can explain, also for a checker that bounds margins of one patch as a whole.
+            What is left, the margins (C,) that it proves, and whether all of it is needed: without any one of them the
+            bounds miss the class by more than rounding can explain, also for a checker that bounds margins of one patch
+            as a whole.
 
         Soundness: each deletion is proved.
         """
-        left = list(statements)
-        for each in [each for each in left if not isinstance(each, ActivationStatement)]:
-            fewer = [other for other in left if other is not each]
-            if bool((self.proved(margins, fewer) > 0).all()):
-                left = fewer
-        own = [each for each in left if isinstance(each, ActivationStatement)]
-        stated = Stated.of(left, self._head.size)
-        rows = self._rows(stated)
-        order = torch.tensor([stated.prototypes.index(each.prototype) for each in own], dtype=torch.int64)
-        rows = Enclosure.unchecked(rows.lower[order], rows.upper[order])
+        own = [each for each in statements if isinstance(each, ActivationStatement)]
+        clauses = tuple(each for each in statements if not isinstance(each, ActivationStatement))
+        stated = Stated.of(own, self._head.size)
+        rows = self._rows(stated)[[stated.prototypes.index(each.prototype) for each in own]]
+
+        @cache
+        def around(*of: Statement) -> Enclosure:
+            return self._without_own(Stated.of(of, self._head.size))
+
+        def proved(rows: Enclosure, *of: Statement) -> Tensor:
+            return _least_margins(margins, _met(rows, around(*of))[None])[0]
+
+        for each in clauses:
+            fewer = tuple(other for other in clauses if other is not each)
+            if bool((proved(rows, *fewer) > 0).all()):
+                clauses = fewer
         most = torch.full((len(own), self._head.classes), math.inf, dtype=torch.float64)  # what was found before
         while True:
-            alone = self._without_own(stated)
-            without = torch.minimum(_least_margins(margins, _within_each(rows, alone)), most)
+            now = proved(rows, *clauses)
+            without = torch.minimum(_least_margins(margins, _within_each(rows, around(*clauses))), most)
             least = without.amin(1)
             order = least.argsort(descending=True, stable=True)
             order = order[least[order] > 0]
             if not len(order):
                 break
-            now = _least_margins(margins, _met(rows, alone)[None])[0]
             lost = (now - without[order]).nan_to_num(0.0, 0.0, 0.0).cumsum(0)
             count = max(1, int((lost < now).all(1).long().cumprod(0).sum()) // _TOGETHER)
             while count:
                 gone = set(order[:count].tolist())
                 rest = [place for place in range(len(own)) if place not in gone]
-                smaller = _without(stated, [own[place].prototype for place in gone])
-                box = _met(Enclosure.unchecked(rows.lower[rest], rows.upper[rest]), self._without_own(smaller))
-                bound = _least_margins(margins, box[None])[0]
+                bound = proved(rows[rest], *clauses)
                 if bool((bound > 0).all()):
-                    own, stated, most = [own[place] for place in rest], smaller, most[rest]
-                    rows = Enclosure.unchecked(rows.lower[rest], rows.upper[rest])
+                    own, rows, most = [own[place] for place in rest], rows[rest], most[rest]
                     break
-                if count == 1:  # what a clause lists is bounded by all others
+                if count == 1:  # in a product of other shape the last bits are others
                     most[order[0]] = bound
                 count //= 2
-        kept = {id(each) for each in own}
-        left = [each for each in left if not isinstance(each, ActivationStatement) or id(each) in kept]
-        others = [each for each in left if not isinstance(each, ActivationStatement)]
-        bounds = [self.proved(margins, [each for each in left if each is not other])[None] for other in others]
-        return left, not bool(self.may_be_proved(margins, torch.cat([without, *bounds])[None]).any())
+        bounds = [proved(rows, *(other for other in clauses if other is not each))[None] for each in clauses]
+        needed = not bool(self.may_be_proved(margins, torch.cat([without, *bounds])[None]).any())
+        return [*own, *clauses], now, needed
 
     def may_be_proved(self, margins: Margins, without: Tensor) -> Tensor:
         """(N, B) bool: whether a checker that rounds less may prove the class of N images at margins (N, B, C)."""
@@ -146,14 +148,14 @@ class Linked:
         return torch.maximum(self._lipschitz.floors(low, own), self._range.lower)
 
     def _without_own(self, stated: Stated) -> Enclosure:
-        """(P,) ranges by the domain and the clauses; those that a clause exempts are cut by what all others say."""
+        """(P,) ranges by the domain and the clauses alone; those that a clause exempts are cut by what it says of all
+        others."""
         floor, ceiling = stated.clauses
-        known = self._range.intersect(stated.ends)
         lower, upper = torch.maximum(self._range.lower, floor), torch.minimum(self._range.upper, ceiling)
         if stated.has_ceiling:
-            upper = torch.minimum(upper, self._lipschitz.most_by_others(known.upper, ~stated.below))
+            upper = torch.minimum(upper, self._lipschitz.most_by_others(upper, ~stated.below))
         if stated.has_floor:
-            lower = torch.maximum(lower, self._lipschitz.least_by_others(known.lower, ~stated.above))
+            lower = torch.maximum(lower, self._lipschitz.least_by_others(lower, ~stated.above))
         return Enclosure.unchecked(lower, upper)
 
 
@@ -270,9 +272,3 @@ def _least_of_others(rows: Tensor) -> Tensor:
     two = rows.topk(2, dim=0, largest=False)
     is_least = torch.arange(len(rows))[:, None] == two.indices[0]
     return torch.where(is_least, two.values[1], two.values[0])
-
-
-def _without(stated: Stated, prototypes: list[int]) -> Stated:
-    lower, upper = stated.lower.clone(), stated.upper.clone()
-    lower[prototypes], upper[prototypes] = -math.inf, math.inf
-    return stated.with_ends(lower, upper)

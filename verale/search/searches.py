@@ -14,10 +14,9 @@ from verale.search.paradigms.base import ParadigmSearch, require_products
 from verale.search.paradigms.evidence import EvidenceSearch
 from verale.search.paradigms.joint import JointSearch
 from verale.search.paradigms.mixed import MixedSearch
+from verale.search.paradigms.of_activations import SparseSearch, TopKSearch
 from verale.search.paradigms.of_patches import HypersphereSearch, SimplexSearch, TriangleSearch
 from verale.search.paradigms.projection import ProjectionSearch
-from verale.search.paradigms.sparse import SparseSearch
-from verale.search.paradigms.top_k import TopKSearch
 from verale.search.priced import PricedMargins
 from verale.search.smallest import worth_trying
 

@@ -12,7 +12,7 @@ from support.small import varied_head
 
 from verale.certificate import ActivationStatement
 from verale.search.activations import CEILING, FLOOR, Activations, _without
-from verale.search.covers import Cover
+from verale.search.covers import Cover, one_by_one
 
 
 def everything(activations) -> tuple[Cover, list[int]]:
@@ -69,7 +69,7 @@ def test_the_statements_say_what_was_found():
         problem = small_problem(name) if name == "euclidean" else problem_of(varied_head(name))
         activations = Activations(problem.take([0]))
         cover, order = everything(activations)
-        explanation = activations.smallest([(activations.cover(cover), order)], None)
+        explanation = activations.smallest(activations.cover(cover), order)
         ends = ends_of(explanation.statements, problem.head.size)
         margins = problem.take([0]).margins.lower(activations.range.intersect(ends)[None, None])[0, 0]
         torch.testing.assert_close(margins, explanation.margins, rtol=1e-9, atol=1e-12)
@@ -77,38 +77,57 @@ def test_the_statements_say_what_was_found():
         assert all(math.isfinite(each.lower) or math.isfinite(each.upper) for each in singles)
 
 
-def test_a_cover_that_is_not_proved_is_left_out():
-    activations = Activations(small_problem("euclidean").take([0]))
-    cover, order = everything(activations)
-    start = activations.cover(cover), order
-    nothing = Cover([])
-    assert activations.least(activations.cover(nothing)) <= 0
-    assert activations.smallest([start], nothing).statements == activations.smallest([start], None).statements
-
-
 HEADS = ("euclidean", "cosine", "softmax", "tree", "maximum")
 
 
 @pytest.mark.parametrize("name", HEADS)
-def test_estimated_trials_decide_as_proved_ones_do(name):
+def test_margins_fall_by_what_a_statement_adds(name):
     problem = small_problem(name) if name in HEADS[:3] else problem_of(varied_head(name))
     activations = Activations(problem.take([0]))
-    cover, order = everything(activations)
-    stated = activations.cover(cover)
-    margins = activations.margins(stated)
-    for item in (CEILING, *order, FLOOR):
-        fewer = _without(stated, item)
-        estimated, drift = activations._after(stated, fewer, item, margins, False)
-        assert torch.allclose(estimated, activations.margins(fewer), rtol=0, atol=max(drift, 1e-12))
+    stated = activations.cover(everything(activations)[0])
+    margins, own = activations.margins(stated), torch.tensor(stated.prototypes)
+    for lower in (False, True):
+        lost = activations._lost(stated, own, lower)
+        assert (lost >= 0).all()
+        for place, j in enumerate(stated.prototypes):
+            fewer = _without(stated, j, lower=lower, upper=not lower)
+            assert torch.allclose(
+                margins - lost[place], activations.margins(fewer), rtol=0, atol=max(activations._drift, 1e-12)
+            )
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_statements_are_dropped_together_as_one_by_one(name):
+    problem = small_problem(name) if name in HEADS[:3] else problem_of(varied_head(name))
+    for image in range(len(problem)):
+        activations = Activations(problem.take([image]))
+        cover, order = everything(activations)
+        stated = activations.cover(cover)
+        if not activations.least(stated) > 0:
+            continue
+        left, _ = activations.without_needless(stated, order)
+        for j in order:
+            if activations.least(fewer := _without(stated, j)) > 0:
+                stated = fewer
+        assert left.prototypes == stated.prototypes
+
+
+def test_what_goes_one_by_one_leaves_all_margins_above_the_least():
+    margins = torch.tensor([3.0, 2.0])
+    lost = torch.tensor([[2.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, 3.0], [0.5, 0.5]])
+    gone, left = one_by_one(margins, lost, 0.0)
+    assert gone.tolist() == [True, False, True, False, True] and left.tolist() == [0.5, 0.5]
+    gone, left = one_by_one(margins, lost[:0], 0.0)
+    assert not len(gone) and left is margins
 
 
 def test_what_is_dropped_is_no_longer_stated():
     activations = Activations(small_problem("euclidean").take([0]))
     stated = activations.cover(everything(activations)[0])
     without = _without(stated, FLOOR)
-    assert without.has_ceiling and not without.has_floor and _without(without, FLOOR) is None
+    assert without.has_ceiling and not without.has_floor and not _without(without, CEILING).has_ceiling
     one_end = _without(stated, 0, lower=False)
-    assert one_end.upper[0].isinf() and one_end.lower[0].isfinite() and _without(one_end, 0, lower=False) is None
+    assert one_end.upper[0].isinf() and one_end.lower[0].isfinite()
     assert 0 not in _without(one_end, 0).prototypes
 
 
@@ -118,9 +137,7 @@ def test_what_rounding_may_decide_is_not_called_needed(monkeypatch):
     cover, order = everything(activations)
     left, minimal = activations.shrunk(activations.cover(cover), order)
     assert minimal
-    least = min(
-        activations.least(_without(left, item)) for item in (*left.prototypes, CEILING, FLOOR) if _without(left, item)
-    )
+    least = min(activations.least(_without(left, item)) for item in left.prototypes)
     assert least < 0
     monkeypatch.setattr(Activations, "_error", -least)
     again, minimal = activations.without_needless(left, left.prototypes)

@@ -26,7 +26,7 @@ from verale.search.activations import Activations
 from verale.search.costs import UNIT_COSTS
 from verale.search.covers import Cover
 from verale.search.explain import explain
-from verale.search.paradigms.top_k import explain_top_k
+from verale.search.paradigms.of_activations import explain_top_k
 from verale.search.problem import Problem
 
 CASES = [

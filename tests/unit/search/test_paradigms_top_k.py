@@ -18,7 +18,7 @@ from verale.paradigms import HIGHEST
 from verale.search import SearchOptions
 from verale.search.activations import Activations
 from verale.search.least import least_document
-from verale.search.paradigms.top_k import TopKSearch, explain_top_k, highest
+from verale.search.paradigms.of_activations import TopKSearch, explain_top_k, highest
 from verale.search.problem import Problem, UnexplainedError
 
 

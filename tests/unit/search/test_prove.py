@@ -114,7 +114,7 @@ def added(problem, paradigm):
     """For each image statements that entail the class, not all of which are needed."""
     explained = []
     for image in range(len(problem)):
-        pairs = first_statements(problem.take([image]), paradigm)
+        pairs = first_statements(problem.take([image]), paradigm, problem.observed.lower.numel())
         others = ((patch, j) for patch in range(problem.patches) for j in range(problem.head.size - 1))
         explained.append([*pairs, next(pair for pair in others if pair not in pairs)])
     return explained

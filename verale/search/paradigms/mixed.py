@@ -32,8 +32,8 @@ __all__ = ["MixedSearch", "explain_mixed"]
 
 _CLASSES = 2**11
 """Relaxations with more rivals take a second and more each."""
-_SHORT, _LONG, _SHARE = 16, 64, 4
-"""Explanations begin with none, _SHORT, or _LONG and a share of the statements about patches that projection finds."""
+_BEGINNINGS = 16, 160
+"""Explanations begin with none, or with so many of the statements about patches that projection finds first."""
 _FEW = 128
 """With more prototypes, what clauses say of those that they exempt is counted only for clauses that are tried."""
 _HOPELESS = 1.15
@@ -65,8 +65,8 @@ def explain_mixed(
     best = known.after([])
     if best is not None and len(best.statements) > _HOPELESS * most:
         raise GivenUpError(given_up(len(best.statements)))
-    pairs = first_statements(problem, projection)
-    for count in sorted({min(len(pairs), _SHORT), min(len(pairs), _LONG + len(pairs) // _SHARE)}):
+    pairs = first_statements(problem, projection, max(_BEGINNINGS))
+    for count in sorted({min(len(pairs), count) for count in _BEGINNINGS}):
         limit = math.inf if best is None else problem.costs.total(best.statements)
         if math.fsum(map(problem.costs.of_pair, pairs[:count])) >= limit:
             break

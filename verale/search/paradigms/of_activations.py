@@ -1,19 +1,29 @@
-"""Paradigms whose statements are about activations, all or some of them."""
+"""Paradigms whose statements are about activations, all or some of them.
+
+Under `sparse` nothing else is stated. Under `top_k` a ceiling and a floor may bound all others. Both begin with the
+smallest cover that is found (`verale.search.covers`), and drop what the class follows without.
+"""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import torch
 from torch import Tensor
 
 from verale.bounds import LinearMargins, activation_range
+from verale.bounds.rows import require_geometry
 from verale.certificate import Prices, Statement
+from verale.certificate.words import below
 from verale.errors import UsageError
 from verale.head import Head
-from verale.search.activations import ActivationExplanation
+from verale.paradigms import HIGHEST
+from verale.search.activations import ActivationExplanation, Activations
+from verale.search.avoid import NONE_FOUND
 from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS
 from verale.search.hopeless import NEIGHBOURS, least_sizes
 from verale.search.linked import Linked
@@ -25,7 +35,16 @@ from verale.search.smallest import Solution
 from verale.search.stated import Stated
 from verale.search.tolerance import Tolerance
 
-__all__ = ["OfActivations", "OfActivationsAlone", "OneByOne"]
+__all__ = [
+    "OfActivations",
+    "OfActivationsAlone",
+    "OneByOne",
+    "SparseSearch",
+    "TopKSearch",
+    "explain_sparse",
+    "explain_top_k",
+    "highest",
+]
 
 
 class OfActivations(ParadigmSearch):
@@ -111,8 +130,7 @@ class OfActivationsAlone(OneByOne):
         """See `OneByOne`."""
         if self._linked is None:
             return found
-        left, minimal = self._linked.shrunk(problem.margins, found.statements)
-        return ActivationExplanation(left, self.prove(problem, left), minimal)
+        return ActivationExplanation(*self._linked.shrunk(problem.margins, found.statements))
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`."""
@@ -120,3 +138,119 @@ class OfActivationsAlone(OneByOne):
             return self._linked.proved(problem.margins, statements)
         box = activation_range(problem.head, problem.patches).intersect(Stated.of(statements, problem.head.size).ends)
         return problem.margins.lower(box[None, None])[0, 0]
+
+
+class TopKSearch(OfActivationsAlone):
+    """See `explain_top_k`."""
+
+    name = "top_k"
+
+    @property
+    def may_be_hopeless(self) -> bool:
+        """See `OneByOne`: of the highest activations all are stated, however many."""
+        return self.options.order != HIGHEST
+
+    def explain(self, problem: Problem, most: float) -> ActivationExplanation:
+        """See `OneByOne`."""
+        return explain_top_k(problem, self.options.order != HIGHEST)
+
+
+class SparseSearch(OfActivationsAlone):
+    """See `explain_sparse`."""
+
+    name = "sparse"
+
+    def explain(self, problem: Problem, most: float) -> ActivationExplanation:
+        """See `OneByOne`."""
+        return explain_sparse(problem)
+
+    @classmethod
+    def require(cls, head: Head, patches: int) -> None:
+        """See `ParadigmSearch`."""
+        require_geometry(cls.name, head, "a softmax head; for a metric head use 'top_k'")
+
+
+def explain_top_k(problem: Problem, fewest: bool = True) -> ActivationExplanation:
+    """A subset-minimal top-k explanation of one image.
+
+    Where the readout is linear, ceiling, floor and stated activations are chosen freely, so that they are few
+    (`Covers`). Otherwise the highest activations are stated (`highest`). Each statement is dropped if the class still
+    follows without it: the clauses first, then the activation that the cover needs least, or the lowest.
+
+    Args:
+        problem: of one image.
+        fewest: whether to look for a cover.
+
+    Raises:
+        UnexplainedError: all activations that may be stated do not prove the class together.
+    """
+    activations = Activations(problem)
+    covers = activations.covers if fewest else None
+    cover = None if covers is None else covers.best(activations.clauses)
+    if cover is not None and activations.least(activations.cover(cover)) > 0:
+        return activations.smallest(activations.cover(cover), cover.stated)
+    try:
+        first, stated = highest(activations)
+    except UnexplainedError:
+        # A ceiling above every avoided activation is too high; one below some of them, or a floor, may serve.
+        if problem.avoid:
+            raise UnexplainedError(NONE_FOUND) from None
+        raise
+    return activations.smallest(stated, first)
+
+
+def highest(activations: Activations) -> tuple[list[int], Stated]:
+    """The least k such that the class follows from the k highest activations, and that no other exceeds the k-th.
+
+    Avoided prototypes are not among the k; where one of them is higher than the k-th, it is what no other exceeds.
+
+    Returns:
+        The prototypes, the highest first, and what is stated: their activations, and a ceiling that exempts them.
+
+    Raises:
+        UnexplainedError: all activations that may be stated do not prove the class together.
+
+    Soundness: margins are monotone in k, so bisection finds the least k.
+    """
+    upper = activations.observed.upper
+    left = activations.problem.prototypes_left
+    rank = upper.argsort(descending=True, stable=True)
+    rank, avoided = rank[left[rank]], upper[~left]
+
+    def at(k: int) -> tuple[list[int], Stated]:
+        first, below = rank[:k].tolist(), torch.ones_like(left)
+        below[first] = False
+        ceiling = float(torch.cat([upper[rank[max(k, 1) - 1 :]], avoided]).amax())
+        return first, activations.state(first).under(ceiling, below)
+
+    def entails(k: int) -> bool:
+        return activations.least(at(k)[1]) > 0
+
+    size = len(rank)
+    if not entails(size):
+        raise UnexplainedError("the class stays open though every activation is stated")
+    return at(bisect_left(range(size), True, key=entails))
+
+
+def explain_sparse(problem: Problem) -> ActivationExplanation:
+    """A subset-minimal explanation of one image by activations alone, of a head with a linear readout.
+
+    It begins with a small cover (`Covers`), or with all activations where rounding leaves no cover. Each statement is
+    dropped if the class still follows without it: first the one that the cover needs least, or the smallest.
+
+    Raises:
+        UnexplainedError: a rival stays open though every activation that may be stated is.
+    """
+    activations = Activations(problem)
+    covers = activations.covers
+    cover = None if covers is None else covers.plain(activations.clauses)
+    if cover is not None and activations.least(activations.cover(cover)) > 0:
+        return activations.smallest(activations.cover(cover), cover.stated)
+    order = activations.highest_first
+    margins = activations.margins(activations.state(order))
+    if not bool((margins > 0).all()):
+        raise UnexplainedError(
+            f"class {int(margins.argmin())} stays open (margin >= {below(float(margins.amin()))}) though every"
+            " activation that could help is stated"
+        )
+    return activations.smallest(activations.state(order), order)

@@ -102,11 +102,11 @@ class Stepwise:
         return SpatialExplanation(by_patch(pairs, keeps_order), margins, exact is not None and not doubtful), doubtful
 
 
-def first_statements(problem: Problem, paradigm: SpatialParadigm) -> list[Pair]:
-    """Statements about the only image in the order in which they are added to it; none is dropped."""
+def first_statements(problem: Problem, paradigm: SpatialParadigm, most: int) -> list[Pair]:
+    """At most so many statements about the only image in the order in which they are added to it; none is dropped."""
     stating = _Stating(problem, paradigm, GUARDS[0])
-    stating.grow(math.inf)
-    return stating.added
+    stating.grow(most)
+    return stating.added[:most]
 
 
 class _Stating:
