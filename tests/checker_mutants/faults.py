@@ -388,6 +388,18 @@ network/functions.py Ends.mapped: lower ends go to both
     list(map(high, self.upper)) => list(map(high, self.lower))
 network/sums.py Sums.of: radii are left out
     ceil_shift(value, -coarse) + cut => cut
+network/sums.py Sums.of: radii are rounded down
+    [-(-radius >> raised) for radius in radii] => [radius >> raised for radius in radii]
+    unit/checker/network/test_enclosure.py::test_radii_are_rounded_up[arb]
+network/sums.py Sums._scaled: a weight below 0 leaves the ends where they are
+    1 if weight >= 0 else -1 => 1
+    unit/checker/network/test_enclosure.py::test_a_channel_times_a_weight[arb-{}-signs]
+network/sums.py Sums._scaled: a bias is rounded down at both ends
+    ceil_at(bias, self._bits + places) => floor_at(bias, self._bits + places)
+    unit/checker/network/test_enclosure.py::test_a_bias_between_units_of_the_grid_is_held[arb]
+network/sums.py _only_scales: what lies outside is not read
+    layer.settings.stride == (1, 1) and layer.settings.padding == (0, 0) => layer.settings.stride == (1, 1)
+    unit/checker/network/test_enclosure.py::test_a_channel_times_a_weight[arb-{'padding': [1, 0]}-signs]
 network/sums.py Sums.of: floors are not made up for
     value + each + 2 => value + each
 network/functions.py places: the picture goes on at its other side

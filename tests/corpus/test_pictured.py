@@ -158,7 +158,7 @@ def test_either_kernel_names_who_proved_the_picture(proved_checker: str, monkeyp
 def test_a_verdict_says_what_was_proved() -> None:
     case = NAMED["euclidean-projection"]
     verdict = check(case.certificate, case.head, kernel="arb", network=case.network, pictures=case.pictures)
-    assert "entailment+picture (real arithmetic) proved  by arb" in verdict.line("a")
+    assert "entailment+picture (real arithmetic) proved  by arb  latents to within " in verdict.line("a")
     false = NAMED["false-below-projection"]
     verdict = check(false.certificate, false.head, kernel="arb", network=false.network, pictures=false.pictures)
     assert "picture: statement 1 (patch 0, prototype 1) is false at the latents" in verdict.line("a")

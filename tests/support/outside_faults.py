@@ -184,9 +184,24 @@ search/batches.py _Explainer._within: numbers beyond float64 get a class
 search/batches.py _Explainer._unsettled: numbers beyond float64 are called a tie
     image.is_finite => True
     unit/search/test_explain.py::test_numbers_beyond_float64_are_no_tie_and_give_no_class
-bounds/network.py _estimated: a network that is not enclosed is told as a class that is not certain
-    _Estimated(ends, '' if _is_narrow(ends, _USABLE) else rough or _ROUGH.format(name)) => _Estimated(ends, '')
+bounds/deep.py deep_latents: a network that is not enclosed is told as a class that is not certain
+    DeepLatents(None, _ROUGH.format(rule.layer, error)) => DeepLatents(None, '')
     unit/search/test_through.py::test_a_network_that_is_not_enclosed_is_told_as_such
+bounds/fixed_point.py FixedPoint._without: what is cut off is not added to what is not known
+    (self.radius + 2.0 ** (-places)) * UP => self.radius
+    unit/bounds/test_fixed_point.py::test_sums_products_and_maxima_hold_all_that_they_may_be[0-12]
+bounds/fixed_point.py FixedPoint.summed: weights that are cut off are taken for exact
+    0.0 if exact else columns.terms * most * 2.0 ** (self.places - cut * width - at) * UP => 0.0
+    unit/bounds/test_fixed_point.py::test_a_layers_sums_are_held_by_its_numbers[1-plain-12]
+bounds/fixed_point.py most_terms: partial sums may round
+    _LARGEST_BITS - 2 * width + 2 => _LARGEST_BITS - 2 * width + 5
+    unit/bounds/test_fixed_point.py::test_no_sum_of_the_greatest_digits_rounds[20]
+bounds/fixed_point.py FixedPoint.greater: centres decide which number is greater
+    difference.abs() * (1 - 2 * NEAREST) > (self.radius + other.radius) * UP => is_first | ~is_first
+    unit/bounds/test_fixed_point.py::test_sums_products_and_maxima_hold_all_that_they_may_be[0-12]
+bounds/smooth.py Smooth.of: a function is taken to be as flat as where it is computed
+    torch.minimum(steepest + given.radius, torch.ones_like(nearest)) => steepest
+    unit/bounds/test_smooth.py::test_a_smooth_function_holds_all_that_it_may_be[60-0.5-Sigmoid]
 adapters/accounts.py require_explained: a tensor that an architecture does not explain is passed over
     (*reading, *entries) => entries
     unit/adapters/test_accounts.py::test_a_tensor_that_no_architecture_has_is_named
@@ -240,7 +255,7 @@ bounds/network.py _Rules.sums: what may overflow in float32 is known
     unit/bounds/test_network.py::test_numbers_that_may_overflow_in_float32_are_not_known_there_and_told
 bounds/network.py _is_narrow: an infinite box is a narrow one
     without width.isfinite()
-    unit/bounds/test_network.py::test_numbers_beyond_float64_are_told
+    unit/bounds/test_network.py::test_numbers_that_take_too_many_bits_are_told
 runs/seen.py SeenPictures.latents: latents are rounded out of what is stated of them
     self.through.latents(picture) => self.through.latents(picture).float()
     unit/runs/test_seen.py::test_a_runs_statements_are_true_of_its_own_latents
@@ -268,9 +283,6 @@ runs/attestation.py _require_proved_now: a verdict from a log is attested
 runs/attestation.py _add: a file may change
     subjects.setdefault(name, subject) != subject => not subjects.setdefault(name, subject)
     unit/runs/test_attestation.py::test_no_statement_is_made_of_a_file_that_changed[head]
-runs/pictured.py _proved: what is found for estimated latents is written without a proof
-    always verdict.status is Status.PROVED
-    unit/runs/test_pictured.py::test_a_wrong_estimate_gives_no_false_certificate
 report/page.py _in_full: pictures that were made from other files are told as these files
     never collection.source.decoded
     unit/runs/test_decoded.py::test_a_page_says_what_is_not_proved

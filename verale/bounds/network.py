@@ -11,11 +11,9 @@ All terms of a radius are positive, so that their own rounding is a share of the
 something overflows, a radius is infinite, and nothing is known.
 
 Each layer multiplies radii by about the sum of its weights' sizes, so after some tens of layers such a box says
-nothing, though float64 has lost next to nothing of the latents. In real arithmetic they are estimated then: the network
-is computed once as it is, and some times with every number of every layer moved by 2^-50 of itself, up or down by
-chance, which is more than float64 rounds it by. The box around the first has 2^7 times the radius by which the others
-are off. Where that is wide, float64 does not know the latents, and `LatentRanges.roughly` says so, and from which layer
-on: a class that is not certain then need not be so in the network.
+nothing, though float64 has lost next to nothing of the latents. From the first layer on of which too little is known,
+a network in real arithmetic is enclosed anew in numbers of more bits (`verale.bounds.deep`). Of the few that take too
+many, what is said of binary32 holds too, since its roundings may be none.
 
 **binary32** (certificates/network-v1.md, "The network in binary32"). A layer's numbers, computed in any order of sums
 from numbers within r of c, are off by further
@@ -25,8 +23,8 @@ from numbers within r of c, are off by further
 with m as that text counts it; a sigmoid or tanh by 8 units in the last place, the picture by six
 roundings. For what underflow loses there is a term of its own.
 
-Soundness: nothing rests on this. Certificates that are found with these boxes are proved by a checker with boxes of its
-own, in exact integers. These are wider than those, so that what is found for them is mostly proved.
+Soundness: no verdict rests on this. Certificates that are found with these boxes are proved by a checker with boxes of
+its own, in exact integers. These are wider than those, so that what is found for them is proved.
 """
 
 from __future__ import annotations
@@ -39,6 +37,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor
 
+from verale.bounds.deep import deep_latents
 from verale.network import FrozenNetwork, walk
 from verale.network.binary32 import GREATEST_FOLDED, LARGEST
 from verale.network.layers import (
@@ -78,13 +77,7 @@ _UP = 1 + 2.0**-20
 _ERF = 2.0**-44
 """More than torch's error function, and its inverse root relative to that, are taken to be off by in float64."""
 _NARROW = 2.0**-30
-"""Where latents are enclosed less exactly than this, those of real arithmetic are estimated."""
-_USABLE = 2.0**-20
-"""Where an estimate is less exact than this, float64 does not know the latents."""
-_MOVED, _TIMES, _SAFETY = 2.0**-50, 3, 2.0**7
-"""By what share of itself a number is moved, how often the network is computed so, and by how much wider a box is than
-the latents were off, three times. A sum of n products rounds by about n^(1/2) 2^-53 of itself, of 4,096 by 8 times what
-it is moved."""
+"""Where a layer is enclosed less exactly than this, those of real arithmetic take more bits."""
 _LATENT_UNIT = 2.0**-44
 """By how much latents are taken wider: more than what the checker's box, some 2^-56 wide, may lie beside this one."""
 _WIDE = 1 + 2.0**-10
@@ -99,12 +92,10 @@ class LatentRanges:
         ends: (L, D) intervals that hold them.
         roughly: why the intervals are wide, and what would help, in words that name the layer; empty where real
             arithmetic is known as exactly as it can be of use.
-        estimated: whether the intervals are estimated, so that nothing proves that they hold the latents.
     """
 
     ends: Enclosure
     roughly: str = ""
-    estimated: bool = False
 
 
 def latent_ranges(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmetic = "real") -> LatentRanges:
@@ -118,92 +109,61 @@ def latent_ranges(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmeti
     Raises:
         UsageError: a picture of another shape.
     """
-    rule = _Rules(arithmetic == "float32")
+    roughly = ""
     with torch.no_grad():
-        walked = _walked(network, _normalised(network, picture[None], rule.single), rule)
-        ends, roughly, is_estimated = walked.output.ends(), "", False
-        if rule.single:
-            roughly = _OVERFLOW32.format(walked.beyond) if walked.beyond else _SINGLE
-        elif not _is_narrow(ends):
-            estimated = _estimated(network, network.normalised(picture[None]))
-            is_estimated = not estimated.rough
-            ends, roughly = (estimated.ends, "") if is_estimated else (ends, estimated.rough)
-            ends = ends.clamp(walked.output.least, walked.output.most)
+        ends = _narrow(network, picture) if arithmetic == "real" else None
+        if ends is None and arithmetic == "real":
+            deep = deep_latents(network, picture)
+            ends, roughly = deep.ends, deep.roughly
+            if ends is not None:
+                ends = Enclosure(down(ends.lower - _LATENT_UNIT), up(ends.upper + _LATENT_UNIT))
+                ends = ends.clamp(deep.least, deep.most)
+        if ends is None:
+            walked = _walked(network, picture)
+            ends = walked.output.ends()
+            roughly = roughly or (_OVERFLOW32.format(walked.beyond) if walked.beyond else _SINGLE)
     lower, upper = (end[0].flatten(1).T if end.dim() == 4 else end for end in (ends.lower, ends.upper))
-    return LatentRanges(Enclosure(lower.contiguous(), upper.contiguous()), roughly, is_estimated)
+    return LatentRanges(Enclosure(lower.contiguous(), upper.contiguous()), roughly)
 
 
 _SINGLE = "any order of float32's sums widens it, layer by layer: it is narrower in real arithmetic (--arithmetic real)"
 _OVERFLOW32 = "numbers of layer {} may overflow in float32: it is narrower in real arithmetic (--arithmetic real)"
-_ROUGH = (
-    "the search knows the network only roughly from layer {} on, where float64 has too few bits: take a network of"
-    " fewer layers, or an earlier layer for the latents"
-)
-_OVERFLOW = "numbers of layer {} are beyond float64: scale the weights before it down"
 
 
-def _is_narrow(ends: Enclosure, most: float = _NARROW) -> bool:
+def _is_narrow(ends: Enclosure) -> bool:
     width = ends.upper - ends.lower
-    return bool(((width <= most * (1 + ends.upper.abs())) & width.isfinite()).all())
+    return bool(((width <= _NARROW * (1 + ends.upper.abs())) & width.isfinite()).all())
+
+
+def _narrow(network: FrozenNetwork, picture: Tensor) -> Enclosure | None:
+    """The latents in real arithmetic, by floats; None where these know some layer less exactly than latents have to be
+    known."""
+    ends = None
+    for _, output in walk(network, _normalised(network, picture[None], False), _Rules(False)):
+        ends = output.ends()
+        if not _is_narrow(ends):
+            return None
+    return ends
 
 
 class _Walked(NamedTuple):
-    """What a network's layers give.
+    """What a network's layers give in binary32.
 
     Attributes:
         output: of the last one.
-        rough: the first one whose numbers float64 does not know as exactly as latents have to be; without one the last.
         beyond: the first one of whose numbers nothing is known; empty without one.
     """
 
-    output: Any
-    rough: str
+    output: _Around
     beyond: str
 
 
-def _walked(network: FrozenNetwork, first: Any, compute: Callable[..., Any]) -> _Walked:
-    rough = beyond = ""
-    for name, output in walk(network, first, compute):
-        if isinstance(output, _Around) and not _is_narrow(output.ends()):
-            rough = rough or name
-            if not beyond and not bool(output.radius.isfinite().all()):
-                beyond = name
-    return _Walked(output, rough or name, beyond)
-
-
-class _Estimated(NamedTuple):
-    """Latents as float64 knows them.
-
-    Attributes:
-        ends: a box around them; None where float64 does not know them.
-        rough: why it does not; empty where it does.
-    """
-
-    ends: Any
-    rough: str
-
-
-def _estimated(network: FrozenNetwork, images: Tensor) -> _Estimated:
-    """The latents of one normalised picture, and how far rounding may have moved them."""
-    source = torch.Generator().manual_seed(0)
-    rough = ""
-
-    def moved(numbers: Tensor) -> Tensor:
-        signs = torch.randint(0, 2, numbers[1:].shape, generator=source, dtype=torch.int8).double().mul_(2).sub_(1)
-        return torch.cat([numbers[:1], numbers[1:] * signs.mul_(_MOVED).add_(1)])
-
-    for name, output in walk(
-        network,
-        moved(images.expand(1 + _TIMES, -1, -1, -1)),
-        lambda layer, inputs: moved(layer.operation(*inputs)),
-    ):
-        centre, off = output[:1], (output[1:] - output[:1]).abs().amax() * _SAFETY
-        if not bool(output.isfinite().all()):
-            return _Estimated(None, _OVERFLOW.format(name))
-        if not rough and not off <= _USABLE / 2 * (1 + centre.abs().amax()):
-            rough = _ROUGH.format(name)
-    ends = Enclosure.around(centre, up(off + _LATENT_UNIT + centre.abs() * _MOVED))
-    return _Estimated(ends, "" if _is_narrow(ends, _USABLE) else rough or _ROUGH.format(name))
+def _walked(network: FrozenNetwork, picture: Tensor) -> _Walked:
+    beyond = ""
+    for name, output in walk(network, _normalised(network, picture[None], True), _Rules(True)):
+        if not beyond and not bool(output.radius.isfinite().all()):
+            beyond = name
+    return _Walked(output, beyond)
 
 
 @dataclass(frozen=True, eq=False)

@@ -283,7 +283,7 @@ class Auditor:
                 verdict = _failed(unproved, error)
             proof = side.proof
             by = dict.fromkeys(sorted(proof.claims), name)
-            return replace(verdict, by=by, margins=proof.margins, deployed=proof.deployed)
+            return replace(verdict, by=by, margins=proof.margins, deployed=proof.deployed, box=proof.box)
 
         with self._exclusive.alone():
             try:
@@ -387,7 +387,8 @@ def together(verdicts: Mapping[str, Verdict], choice: str, asked: frozenset[str]
         if verdict.reason != chosen.reason and chosen.status not in _DECIDED
     ]
     message = f"{chosen.message} ({', '.join(rest)})" if rest else chosen.message
-    return replace(chosen, message=message, by=by, margins=margins, deployed=deployed)
+    box = next((verdict.box for verdict in verdicts.values() if verdict.box is not None), None)
+    return replace(chosen, message=message, by=by, margins=margins, deployed=deployed, box=box)
 
 
 def _contradict(name: str, one: Verdict, other: str, two: Verdict) -> bool:

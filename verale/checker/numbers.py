@@ -53,6 +53,21 @@ class Numbers:
 
 
 @dataclass(frozen=True)
+class LatentsBox:
+    """How exactly the latents of a picture were enclosed, told to people.
+
+    Attributes:
+        width: the greatest interval of a latent.
+        layer: which layer of sums widened intervals most; empty where none did.
+        factor: how many times wider than those that it reads its intervals are at most.
+    """
+
+    width: Fraction
+    layer: str
+    factor: Fraction
+
+
+@dataclass(frozen=True)
 class StatementAt:
     """A statement at the latents of an image.
 

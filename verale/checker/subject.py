@@ -16,7 +16,7 @@ from .read.latents import Image, Latents
 
 if TYPE_CHECKING:
     from .deployment import Deployment
-    from .numbers import Margins, Numbers, StatementAt
+    from .numbers import LatentsBox, Margins, Numbers, StatementAt
     from .options import AuditOptions
     from .read.network_file import Network
     from .read.pictures import Picture, PictureFile, Pictures
@@ -170,11 +170,13 @@ class Proof:
         claims: those that are proved.
         margins: the lower bound for every class, None at the predicted one; empty before they are known.
         deployed: what is left of them in binary32; empty before it is known.
+        box: how exactly the latents of a picture were enclosed; None where that is not said.
     """
 
     claims: set[str] = field(default_factory=set)
     margins: Margins = ()
     deployed: Margins = ()
+    box: LatentsBox | None = None
 
 
 class Side(Protocol):

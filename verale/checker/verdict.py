@@ -16,7 +16,7 @@ from .options import in_words, program_in_words
 
 if TYPE_CHECKING:
     from .deployment import Deployment
-    from .numbers import Margins
+    from .numbers import LatentsBox, Margins
     from .proved.program import Program
 
 EXIT_UNUSABLE = 9
@@ -76,6 +76,7 @@ class Verdict:
         false: whether the instance is certainly false, not only unproved.
         spent: whether the processor time that is allowed has passed, so that no other kernel is asked.
         program: that the kernel `proved` asked; None where it was not asked.
+        box: how exactly the reading enclosed the latents of a picture; None where it did not.
     """
 
     status: Status
@@ -89,6 +90,7 @@ class Verdict:
     false: bool = False
     spent: bool = False
     program: Program | None = None
+    box: LatentsBox | None = None
 
     @property
     def claims(self) -> dict[str, str]:
@@ -131,11 +133,18 @@ class Verdict:
             "predicted": None if read is None else read.predicted,
             "paradigm": None if read is None else read.paradigm,
             "arithmetic": None if read is None else read.arithmetic,
+            "box": None if self.box is None else _box(self.box),
             "statements": None if read is None else len(read.statements),
             "elements": {} if read is None else {str(j): count for j, count in read.elements.items()},
             "margin": None if least is None or least <= 0 else decimal_below(least, _DIGITS),
             "margins": [None if margin is None else _binary64_below(margin).hex() for margin in margins],
         }
+
+
+def _box(box: LatentsBox) -> dict[str, str]:
+    """The width is rounded up, the factor down."""
+    width = decimal_below(-box.width, _DIGITS).removeprefix("-")
+    return {"width": width, "layer": box.layer, "factor": decimal_below(box.factor, _DIGITS)}
 
 
 def _at_most(margin: Fraction | None, stated: Fraction | None) -> Fraction | None:
@@ -158,6 +167,10 @@ def line_of(record: Mapping[str, Any]) -> str:
         parts += [f"margin >= {record['margin']}", f"{proved} proved{unchecked}", *_who(record)]
     else:
         parts.append(f"{record['reason']}: {record['message']}")
+    box = record.get("box")
+    if box is not None:
+        by = f", widened most by layer {box['layer']}, {box['factor']} times" if box["layer"] else ""
+        parts.append(f"latents to within {box['width']}{by}")
     return "  ".join((f"{record['status']:<10}", *map(one_field, parts)))
 
 

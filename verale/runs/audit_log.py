@@ -252,7 +252,13 @@ _RECORD: dict[str, _Check] = {
 """Every field of a record, and what its value must be."""
 
 _OPTIONAL: dict[str, _Check] = {"reused": lambda value: value is True}
-_LATER: dict[str, _Check] = {"by": _is_by, "elements": _is_elements, "arithmetic": _or_null(_is_of(ARITHMETICS))}
+_BOX: dict[str, _Check] = {**dict.fromkeys(("width", "factor"), _matches(_DECIMAL)), "layer": _is_text}
+_LATER: dict[str, _Check] = {
+    "by": _is_by,
+    "elements": _is_elements,
+    "arithmetic": _or_null(_is_of(ARITHMETICS)),
+    "box": _or_null(lambda value: _problem(value, _BOX) is None),
+}
 """Fields that older audits did not write."""
 
 
@@ -386,6 +392,7 @@ def _contradiction(record: Mapping[str, Any]) -> str | None:
         "predicted and claims": not claims
         if subject[0]
         else "entailment" in claims and ("instance" in claims) != ("picture" in claims),
+        "claims and box": record.get("box") is None or "picture" in claims,
         "claims and arithmetic": ("picture" in claims) == (record.get("arithmetic") is not None)
         or "arithmetic" not in record,
         "status and claims": "entailment" in proved

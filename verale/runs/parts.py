@@ -101,10 +101,6 @@ class Explainer:
         if self._reserves is not None:
             held = self._reserves.held(images, [result.explanation for result in results])
             results = [replace(result, explanation=one) for result, one in zip(results, held, strict=True)]
-        if self.through is not None:
-            from verale.runs.pictured import proved_where_estimated
-
-            results = proved_where_estimated(self.head, self.through, images, results)
         seconds = round((perf_counter() - clock) / len(results), 4)
         return rows_and_certificates(results, first, self.head.size, seconds, labels)
 

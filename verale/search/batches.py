@@ -57,14 +57,12 @@ class ImageResult:
             network gives in float64. An estimate; None where it would be none: numbers beyond float64, or a picture
             without such latents in the head's domain.
         others: what the paradigms gave that were tried too.
-        estimated: whether the statements are about latents that are only estimated: then nothing of them is proved yet.
     """
 
     explanation: Certificate | Unexplained
     head: Head
     activations: Tensor | None
     others: tuple[NotKept, ...] = ()
-    estimated: bool = False
 
     @property
     def logits(self) -> Tensor | None:
@@ -250,7 +248,7 @@ class _Explainer:
             about = _About(through.subject(picture), through.patches, predicted)
             explanation = self._certificate(about, kept.paradigm, kept.solution)
         activations = None if evaluated is None else evaluated.activations[0]
-        return ImageResult(explanation, self.head, activations, kept.others, ranges.estimated)
+        return ImageResult(explanation, self.head, activations, kept.others)
 
     def _attempts(self) -> list[tuple[Tolerance, int | str]]:
         """How far statements are widened before the search, and in how many digits they are told after it."""

@@ -12,6 +12,7 @@ from verale.certificate.words import below
 from verale.checker import Status, Verdict, most_severe
 from verale.checker.certificate import Certificate, PatchStatement
 from verale.checker.deployment import Deployment
+from verale.checker.numbers import LatentsBox
 from verale.checker.verdict import before_colon, line_of, one_field
 
 
@@ -96,6 +97,11 @@ def test_what_a_claim_is_about_stands_beside_it() -> None:
         )
         old = verdict.record() | {"certificate": "a", "arithmetic": None, "by": {}, "run": {}}
         assert line_of(old).endswith("  entailment+picture+deployment proved"), "as old records have it"
+    box = LatentsBox(Fraction(1, 3 * 2**70), "a.b", Fraction(2, 3))
+    told = replace(verdict, box=box)
+    assert told.line("a").endswith("  by arb  latents to within 2.824e-22, widened most by layer a.b, 0.6666 times")
+    assert Fraction(told.record()["box"]["width"]) >= box.width and verdict.record()["box"] is None
+    assert replace(told, box=LatentsBox(Fraction(0), "", Fraction(1))).line("a").endswith("  latents to within 0")
     unchecked = proved(Fraction(1, 4), "entailment", of=certificate("entailment", "picture"))
     assert unchecked.line("a").endswith("  entailment proved, picture (real arithmetic) not checked  by arb")
 

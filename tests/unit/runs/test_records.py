@@ -110,6 +110,7 @@ WRONG: dict[str, list[Any]] = {
     "predicted": [None, -1, 1, 2, 0.0, True, "0"],
     "paradigm": [None, "", "projection\nPROVED", [], 1],
     "arithmetic": ["real", "float32", "", 1, []],
+    "box": [1, {}, {"width": "1e-9", "layer": "a"}, {"width": "1e-9", "layer": "a", "factor": "2"}],
     "statements": [None, -1, 1.0, "1"],
     "elements": [None, [], {"00": 1}, {"-1": 1}, {"a": 1}, {"0": 0}, {"0": "1"}, {"0": 10**6}, {"0": True}],
     "margin": [None, 1, "0", "0.0000", "-1", "nan", "inf", "1e9", "9" * 30, "1\n", ""],
@@ -130,6 +131,10 @@ WRONG_RUN: dict[str, list[Any]] = {
 }
 
 
+LATER = ("by", "elements", "arithmetic", "box")
+"""Fields that older logs do not have."""
+
+
 @pytest.mark.parametrize("field", WRONG)
 def test_a_field_of_another_value_is_refused(field, proved) -> None:
     """The record says PROVED: a value that contradicts this is refused like one of another type."""
@@ -148,7 +153,7 @@ def test_a_run_of_another_value_is_refused(field, proved) -> None:
             pytest.fail(f"{value!r} is read: {read_record(record)}")
 
 
-@every("field", [name for name in SCHEMA["properties"] if name not in ("by", "elements", "arithmetic", "reused")])
+@every("field", [name for name in SCHEMA["properties"] if name not in LATER and name != "reused"])
 def test_a_field_that_is_lacking_is_refused(field, proved) -> None:
     with pytest.raises(ValueError, match=f"^it lacks {field}$"):
         read_record(json.dumps({name: value for name, value in proved.items() if name != field}))
@@ -160,7 +165,7 @@ def test_a_field_that_is_lacking_is_refused(field, proved) -> None:
 
 
 def test_an_older_log_says_neither_what_proved_a_claim_nor_its_elements(proved) -> None:
-    older = {name: value for name, value in proved.items() if name not in ("by", "elements", "arithmetic")}
+    older = {name: value for name, value in proved.items() if name not in LATER}
     assert read_record(json.dumps(older)) == older and proved["by"] == dict.fromkeys(proved["claims"], "arb")
 
 
@@ -208,6 +213,11 @@ def test_a_picture_is_proved_in_an_arithmetic(proved) -> None:
             read_record(json.dumps(proved | {"arithmetic": arithmetic}))
     with pytest.raises(ValueError, match=r"^claims and arithmetic contradict each other$"):
         read_record(json.dumps(pictured | {"arithmetic": None}))
+    boxed = record | {"box": {"width": "2.4e-61", "layer": "a.b", "factor": "53.1"}}
+    jsonschema.validate(boxed, SCHEMA)
+    assert read_record(json.dumps(boxed)) == boxed
+    with pytest.raises(ValueError, match=r"^claims and box contradict each other$"):
+        read_record(json.dumps(proved | {"box": boxed["box"]}))
     older = {name: value for name, value in pictured.items() if name != "arithmetic"}
     assert read_record(json.dumps(older)) == older and "picture+minimality proved" in line_of(older)
 

@@ -166,7 +166,7 @@ def test_a_network_that_is_not_enclosed_is_told_as_such() -> None:
         assert result.explanation.reason.startswith("the class is not certain over the box of latents that the network")
         assert "narrower in real arithmetic (--arithmetic real)" in result.explanation.reason
     layers = nn.Sequential(nn.Conv2d(3, 4, 1), nn.Conv2d(4, 4, 1), nn.AvgPool2d(5)).double().eval()
-    for layer, bias in zip(layers, (2.0**50, -(2.0**50)), strict=False):
+    for layer, bias in zip(layers, (2.0**110, -(2.0**110)), strict=False):
         nn.init.eye_(layer.weight.data[:, :, 0, 0])
         nn.init.constant_(layer.bias, bias)
     network = export_network(layers, None, SHAPE)

@@ -71,6 +71,7 @@ class Enclosure:
 
     Attributes:
         bits: fractional bits of the grid.
+        widest: the layer of sums that widened intervals most, and how many times; of the last picture.
     """
 
     def __init__(self, network: Network, arithmetic: Arithmetic, computed: str = "real") -> None:
@@ -79,6 +80,7 @@ class Enclosure:
         self.bits = _BITS + _growth(network)
         if self._binary32:
             self.bits = min(self.bits, MOST_BITS)
+        self.widest = "", Fraction(1)
         self._kept: dict[str, Sums] = {}
         self._last = {name: number for number, layer in enumerate(network.layers) for name in layer.inputs}
         self._normalised: list[list[tuple[int, int]]] = []
@@ -112,6 +114,7 @@ class Enclosure:
                 f" {_MOST_BITS}",
             )
         clock, kept = self._arithmetic.clock, 2 * prod(picture.shape)
+        self.widest = "", Fraction(1)
         known = {PICTURE: self._picture(picture)}
         for number, layer in enumerate(self._network.layers):
             clock.look()
@@ -145,7 +148,10 @@ class Enclosure:
         sums = self._kept.get(layer.name) or Sums(layer, self._arithmetic, self.bits, self._binary32)
         if prod(layer.tensors["weight"].shape) <= _MOST_KEPT:
             self._kept[layer.name] = sums
-        return sums.of(read[0])
+        given = sums.of(read[0])
+        if sums.widened > self.widest[1]:
+            self.widest = layer.name, sums.widened
+        return given
 
     def _patches(self, output: Ends) -> EnclosedLatents:
         """The entries in the order (l, d)."""
@@ -163,7 +169,7 @@ def _at_once(layer: Layer) -> int:
 
 def _growth(network: Network) -> int:
     """About how many bits of the grid are lost on the way to the latents, if each layer multiplies widths by the mean
-    of the sums of its weights' sizes."""
+    of the sums of its weights' sizes, and where a function is constant half of them are lost with the entries."""
     lost = {PICTURE: 0}
     for layer in network.layers:
         most = max(lost[name] for name in layer.inputs)
@@ -172,5 +178,7 @@ def _growth(network: Network) -> int:
             most += max(0, frexp(total)[1] if isfinite(total) else _GREATEST_EXPONENT)
         elif layer.kind == "add":
             most += (len(layer.inputs) - 1).bit_length()
+        elif layer.kind in ("relu", "clamp"):
+            most = max(0, most - 1)
         lost[layer.name] = most
     return lost[network.layers[-1].name]

@@ -8,6 +8,9 @@ All are integers: weights W_i at 2^-places, where e is one unit, or 0 if all are
 at the product of both units, rounded down; c_i, r_i and what comes out on the grid. B and the floor of the sum each
 raise the upper end by less than one unit of the grid.
 
+Radii are rounded up to so few bits that their products are fast. A layer that only multiplies each channel by a weight
+that is exact, and adds a bias, needs no matrix: w x + b rises with x or falls with it, so its ends are those of x.
+
 Computed in binary32, a sum is off besides by at most gamma (sum M_i (|c_i| + r_i) + size) and what underflow loses
 (`binary32`). So r_i gets gamma (|c_i| + r_i) more, of which the second matrix makes the first part.
 """
@@ -31,14 +34,18 @@ AT_ONCE = 2**20
 _MORE_PLACES = 16
 """Weights have so many bits more than the grid, so what is cut off of them is little beside a unit of the grid."""
 _COARSE = 28
-"""Bits of the greatest bound of a weight's size."""
+"""Bits of the greatest bound of a weight's size, and of the greatest radius."""
 
 
 class Sums:
-    """A conv2d or linear layer on the grid of `bits` fractional bits, in real arithmetic or computed in binary32."""
+    """A conv2d or linear layer on the grid of `bits` fractional bits, in real arithmetic or computed in binary32.
+
+    Attributes:
+        widened: how many times wider than what the layer read last what it gave was at most. Nothing rests on it.
+    """
 
     def __init__(self, layer: Layer, arithmetic: Arithmetic, bits: int, binary32: bool) -> None:
-        self._layer, self._arithmetic, self._bits = layer, arithmetic, bits
+        self._layer, self._arithmetic, self._bits, self.widened = layer, arithmetic, bits, Fraction(1)
         weight = layer.tensors["weight"]
         self._places, self._exact, rows = _integers(weight, bits + _MORE_PLACES, layer.terms)
         self._shift = max(0, max(max(max(row), -min(row)) for row in rows).bit_length() - _COARSE)
@@ -46,6 +53,9 @@ class Sums:
         self._groups = [self._group(rows[start : start + each]) for start in range(0, len(rows), each)]
         bias = layer.tensors.get("bias")
         values = [0.0] * weight.shape[0] if bias is None else bias.floats()
+        self._factors: list[tuple[int, Fraction]] | None = None
+        if self._exact and not binary32 and _only_scales(layer):
+            self._factors = [(entry, Fraction(value)) for (entry,), value in zip(rows, values, strict=True)]
         self._bias = [floor_at(Fraction(value), bits + self._places) for value in values]
         self._roundings = roundings(layer) if binary32 else 0
         sizes = layer.tensors["magnitude"].floats() if "magnitude" in layer.tensors else values
@@ -65,11 +75,17 @@ class Sums:
         Raises:
             UnprovedError: computed in binary32 it may overflow.
         """
-        layer, places, coarse = self._layer, self._places, self._places - self._shift
+        if self._factors is not None:
+            return self._scaled(read, self._factors)
+        layer, places = self._layer, self._places
         centres, radii = read.centred()
+        apart_before, apart_behind = max(1, *radii), 0
         more = [0] * layer.shape[0]
         if self._roundings:
             radii, more = self._rounded(centres, radii)
+        raised = max(0, max(radii).bit_length() - _COARSE)
+        radii = [-(-radius >> raised) for radius in radii]
+        coarse = self._places - self._shift - raised
         cut = 0 if self._exact else (layer.terms * max(map(abs, centres)) >> places) + 1
         lower, upper = [0] * layer.entries, [0] * layer.entries
         area = layer.entries // layer.shape[0]
@@ -83,8 +99,23 @@ class Sums:
                     bias = self._bias[o]
                     values = [value + bias >> places for value in row]
                     off = [ceil_shift(value, -coarse) + cut + more[o] for value in reach]
+                    apart_behind = max(apart_behind, *off)
                     lower[own] = map(sub, values, off)
                     upper[own] = [value + each + 2 for value, each in zip(values, off, strict=True)]
+        self.widened = Fraction(apart_behind, apart_before)
+        return Ends(lower, upper)
+
+    def _scaled(self, read: Ends, factors: list[tuple[int, Fraction]]) -> Ends:
+        """What the layer gives where it has one exact weight for each channel, at 2^-places."""
+        area, places = self._layer.entries // len(factors), self._places
+        lower: list[int] = []
+        upper: list[int] = []
+        for channel, (weight, bias) in enumerate(factors):
+            own = slice(channel * area, (channel + 1) * area)
+            least, most = (read.lower[own], read.upper[own])[:: 1 if weight >= 0 else -1]
+            low, high = floor_at(bias, self._bits + places), ceil_at(bias, self._bits + places)
+            lower += [weight * end + low >> places for end in least]
+            upper += [-(-(weight * end + high) >> places) for end in most]
         return Ends(lower, upper)
 
     def _rounded(self, centres: list[int], radii: list[int]) -> tuple[list[int], list[int]]:
@@ -108,6 +139,13 @@ def _integers(tensor: Tensor, most: int, width: int) -> tuple[int, bool, Rows]:
     stored = exact(tensor.floats(), width)
     cut = max(0, stored.bits - most)
     return stored.bits - cut, not cut, [[entry >> cut for entry in row] for row in stored.rows]
+
+
+def _only_scales(layer: Layer) -> bool:
+    """Whether each channel is computed from the entries of one channel, each in its place."""
+    if layer.kind == "linear" or layer.terms != 1 or layer.shape[0] != layer.settings.groups:
+        return False
+    return layer.settings.stride == (1, 1) and layer.settings.padding == (0, 0)
 
 
 def _windows(

@@ -13,7 +13,7 @@ from ..certificate import Certificate, PatchStatement, Statement, SumStatement, 
 from ..deployment import are_binary32, unproved
 from ..errors import UnprovedError
 from ..network.enclosure import EnclosedLatents, Enclosure
-from ..numbers import Interval, Margins, Numbers, StatementAt
+from ..numbers import Interval, LatentsBox, Margins, Numbers, StatementAt
 from ..read.latents import Image
 from ..subject import NO_PICTURE, Proof, Subject
 from .deployment import deployed_margins, require_deployed
@@ -155,6 +155,7 @@ class PlainAudit:
             claim, latents = "instance", EnclosedLatents.exactly(image.exact)
         elif self._enclosure is not None and picture is not None:
             claim, latents = "picture", self._enclosure.latents(picture)
+            self.proof.box = LatentsBox(Fraction(latents.width, 1 << latents.bits), *self._enclosure.widest)
         else:
             return None
         evaluation = self._satisfied(latents)

@@ -10,13 +10,14 @@ from math import prod
 import flint
 import pytest
 from support.network_truth import FRACTIONS, Drawn, balls, drawn, given
-from support.networks import layer, small_network
+from support.networks import layer, network_file, small_network
 
 from verale.checker.arithmetic import Arithmetic
 from verale.checker.errors import UnprovedError
 from verale.checker.network import enclosure as module
 from verale.checker.network import sums
 from verale.checker.network.enclosure import EnclosedLatents, Enclosure
+from verale.checker.network.functions import Ends
 from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import Picture
@@ -172,3 +173,72 @@ def test_weights_of_all_sizes(kernel: Arithmetic) -> None:
     weights = [2.0**1000, 2.0**-1073, -(2.0**-1073), 1.7976931348623157e308, 1.0]
     tensors = {"a.weight": [[[[weight]]] for weight in weights]}
     check(Drawn([layer("a", "conv2d", "picture")], tensors, (1, 1, 1), [0.0], [2.0**-40]), b"\xff", kernel)
+
+
+SCALED = {
+    "signs": [1.0, -1.0, 0.0, -0.375, 2.0**20],
+    "fine": [1 / 3, -0.1, 2.0**-30, -(2.0**-50), 5.0],
+    "finer than the grid": [2.0**-300, -(2.0**-300), 1.0, 3.0, -7.0],
+}
+
+
+@pytest.mark.parametrize("weights", SCALED.values(), ids=SCALED)
+@pytest.mark.parametrize("how", [{}, {"stride": [2, 1]}, {"padding": [1, 0]}], ids=str)
+def test_a_channel_times_a_weight(kernel: Arithmetic, weights: list[float], how: dict[str, list[int]]) -> None:
+    """Behind a layer whose sums are not known exactly."""
+    count = len(weights)
+    first = [[[[0.1 * (1 + k)], [-0.7]]] for k in range(count)]
+    network = Drawn(
+        [layer("a", "conv2d", "picture"), layer("b", "conv2d", "a", groups=count, **how)],
+        {
+            "a.weight": first,
+            "a.bias": [0.3] * count,
+            "b.weight": [[[[weight]]] for weight in weights],
+            "b.bias": [1 / 7, -1 / 7, 0.0, 1e-200, -3.0],
+        },
+        (1, 3, 2),
+        [0.3],
+        [0.7],
+    )
+    check(network, bytes(range(0, 240, 40)), kernel)
+
+
+def test_channels_times_exact_weights_need_no_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    arithmetic = load_arithmetic("mpmath")
+    layers, tensors = [layer("a", "conv2d", "picture")], {"a.weight": [[[[-2.5]]]]}
+    monkeypatch.setattr(arithmetic, "product", None)
+    enclosed(Drawn(layers, tensors, (1, 2, 2), [0.3], [0.7]), b"\x01\x02\x03\x04", arithmetic)
+
+
+def test_radii_are_rounded_up(kernel: Arithmetic, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To so few bits that it can be seen."""
+    monkeypatch.setattr(sums, "_COARSE", 2)
+    layers = [layer("a", "conv2d", "picture"), layer("b", "conv2d", "a", groups=1)]
+    tensors = {"a.weight": [[[[0.1]]], [[[0.7]]]], "b.weight": [[[[0.3]], [[0.3]]], [[[1.0]], [[-1.0]]]]}
+    check(Drawn(layers, tensors, (1, 2, 3), [0.3], [0.7]), bytes(range(0, 240, 40)), kernel)
+    radii = Ends([-5, -7], [5, 7])
+    one = read_network(network_file([layer("b", "conv2d", "picture")], {"b.weight": [[[[1.0], [1.0]]]]}, (1, 2, 1)))
+    found = sums.Sums(one.layers[0], kernel, 3, False).of(radii)
+    assert found.lower[0] <= -12 and found.upper[0] >= 12
+
+
+def test_the_layer_that_widens_most_is_named(kernel: Arithmetic) -> None:
+    layers = [layer("a", "conv2d", "picture"), layer("b", "conv2d", "a"), layer("c", "conv2d", "b")]
+    weights = {
+        "a": [[[[0.1]]], [[[0.1]]]],
+        "b": [[[[100.1]], [[100.1]]], [[[1.0]], [[1.0]]]],
+        "c": [[[[0.1]], [[0.1]]]],
+    }
+    tensors = {f"{name}.weight": weight for name, weight in weights.items()}
+    network = Drawn(layers, tensors, (1, 2, 2), [0.3], [0.7])
+    of = Enclosure(read_network(network.file()), kernel)
+    of.latents(Picture(network.shape, b"\x01\x02\x03\x04"))
+    assert of.widest[0] == "b" and 190 < of.widest[1] < 220
+
+
+def test_a_bias_between_units_of_the_grid_is_held(kernel: Arithmetic) -> None:
+    for weight in (1.0, -1.0, 0.0):
+        tensors = {"a.weight": [[[[weight]]]], "a.bias": [1 / 7]}
+        read = read_network(network_file([layer("a", "conv2d", "picture")], tensors, (1, 1, 1)))
+        found = sums.Sums(read.layers[0], kernel, 3, False).of(Ends([0], [0]))
+        assert (found.lower, found.upper) == ([1], [2])
