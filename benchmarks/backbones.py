@@ -98,9 +98,8 @@ def _run(folder: Path, *arguments: str) -> tuple[str, float, int]:
 
 def _box(folder: Path) -> str:
     """The greatest width of the checker's box of the latents, and the bits of its grid."""
-    from verale.checker.choices import load_arithmetic
-
     from verale.checker.network.enclosure import Enclosure
+    from verale.checker.options import load_arithmetic
     from verale.checker.read.formats import read_tensors
     from verale.checker.read.network_file import read_network
     from verale.checker.read.pictures import Picture

@@ -220,3 +220,16 @@ def test_show_says_nothing_of_another_heads_prototypes(explained: Path) -> None:
     run("origins", *SEEN, "-o", "origins.json", "--overwrite")
     code, said = run("show", str(next(Path("out").glob("*.ale.json"))), *BESIDE)
     assert code == 6 and "asked of the checker now" not in said
+
+
+def test_of_photographs_the_png_files_are_named_and_proved(folder: Path) -> None:
+    for number in range(3):
+        Image.new("L", (7, 5), 40 * number).save(f"images/{number}.jpg")
+        Path("images", f"{number}.png").unlink()
+    result = CliRunner().invoke(cli, ["origins", *SEEN, "--resize", "4", "-o", "origins.json"])
+    assert result.exit_code == 0, result.output
+    assert f"pictures are decoded by Pillow {Image.__version__}, scaled to a shorter side of 4" in result.stderr
+    assert "the PNG files in origins.json.pictures are proved" in result.stderr
+    assert re.findall(r"images/\d.jpg", result.stdout)
+    code, said = run("audit", "origins.json", *SEEN[:-1], "origins.json.pictures")
+    assert code == 0 and said.count("PROVED") == 2
