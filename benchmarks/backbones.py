@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +115,8 @@ def _box(folder: Path) -> str:
 def _row(name: str, options: argparse.Namespace) -> str:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        refusal, layers, exported = _prepared(name, options.size, folder)
+        with ProcessPoolExecutor(1, get_context("spawn")) as apart:  # or its memory would count as that of commands
+            refusal, layers, exported = apart.submit(_prepared, name, options.size, folder).result()
         if refusal:
             return f"| {name} | | | | | | | | | {refusal} |"
         inputs = ("--network", "network.safetensors", "--images", "pictures.safetensors")

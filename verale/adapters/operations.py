@@ -43,7 +43,7 @@ from verale.adapters.rewritings import (
     sloped,
     windows_apart,
 )
-from verale.adapters.tracing import shape_of
+from verale.adapters.tracing import is_parameter, read_by, shape_of
 from verale.network.binary32 import GREATEST_FOLDED
 from verale.network.layers import (
     AveragePooling,
@@ -275,6 +275,8 @@ def _flattened(call: Call) -> Known:
     given, made = call.input_shape, call.output_shape
     if made == given:
         return SAME
+    if len(given) == 4 and len(made) == 3:
+        raise RefusedError(f"makes {made} of {given}; network files have no sequences of patches", NOTHING)
     if len(given) != 4 or made != (given[0], given[1] * given[2] * given[3]):
         raise RefusedError(
             f"makes {made} of {given}; only (N, C, H, W) to (N, C H W) is known",
@@ -291,7 +293,7 @@ def _factors(call: Call) -> tuple[fx.Node | None, fx.Node | None, Any]:
     """
     first, second = call.number("input", 0), call.number("other", 1)
     nodes = [
-        each if isinstance(each, fx.Node) and each.op != "get_attr" and shape_of(each) else None
+        each if isinstance(each, fx.Node) and not is_parameter(each) and shape_of(each) else None
         for each in (first, second)
     ]
     if None not in nodes:
@@ -299,7 +301,7 @@ def _factors(call: Call) -> tuple[fx.Node | None, fx.Node | None, Any]:
     if nodes == [None, None]:
         raise RefusedError("reads no output of a layer", "make its result a parameter")
     other = second if nodes[0] is not None else first
-    if isinstance(other, fx.Node) and other.op == "get_attr":
+    if isinstance(other, fx.Node) and is_parameter(other):
         other = call.values(other)
     channels = call.output_shape[1] if len(call.output_shape) in (2, 4) else 0
     if isinstance(other, Tensor):
@@ -419,6 +421,29 @@ def _concatenation(call: Call) -> Known:
     return Concatenation() if len(call.number("tensors", 0)) > 1 else SAME
 
 
+def _channels(call: Call) -> Known:
+    """Some of the channels: a slice of them, or a piece of what is cut along them."""
+    node, index = call.node.all_input_nodes[0], call.number("b", 1)
+    given, made = shape_of(read_by(node)), call.output_shape
+    channels = list(range(given[1])) if len(given) == 4 else []
+    if read_by(node) is not node and isinstance(index, int):
+        pieces = [each.shape[1] for each in node.meta["tensor_meta"] if len(each.shape) == 4]
+        index %= len(pieces) or 1
+        channels = channels[sum(pieces[:index]) : sum(pieces[: index + 1])]
+    else:
+        axes = index if isinstance(index, tuple) else (index,)
+        is_cut = all(isinstance(each, slice) for each in axes) and axes[0] == slice(None)
+        cut = axes[1] if is_cut and len(axes) > 1 else slice(None)
+        is_known = is_cut and all(isinstance(each, int | None) for each in (cut.start, cut.stop, cut.step))
+        channels = channels[cut] if is_known else []
+    if not channels or made != (*given[:1], len(channels), *given[2:]):
+        raise RefusedError("chooses something else than channels", NOTHING)
+    if len(channels) == given[1]:
+        return SAME
+    weight = torch.eye(given[1])[channels][:, :, None, None]
+    return Convolution((1, 1), (0, 0), (1, 1), 1, weight)
+
+
 def _leaky(call: Call) -> Known:
     slope = call.number("negative_slope", 1, 0.01)
     if not 0 <= slope <= 1:
@@ -497,5 +522,6 @@ _RULES: dict[Any, _Rule] = {
     **dict.fromkeys((torch.mean, "mean"), _whole(AveragePooling)),
     **dict.fromkeys((torch.amax, "amax"), _whole(SpatialMaximum)),
     torch.cat: _concatenation,
+    operator.getitem: _channels,
 }
 """The others."""

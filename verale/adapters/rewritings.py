@@ -9,7 +9,6 @@ What a single layer of a network file computes is frozen as that layer, and need
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,7 +17,6 @@ from torch import nn
 from torch.nn import functional
 
 from verale.adapters.calls import Call
-from verale.adapters.tracing import shape_of
 
 __all__ = [
     "NOTHING",
@@ -117,10 +115,7 @@ def _rrelu(call: Call) -> str:
 
 
 def _chosen(call: Call) -> str:
-    node = call.node.all_input_nodes[0]
-    while not shape_of(node) and node.all_input_nodes:  # one of several outputs
-        node = node.all_input_nodes[0]
-    shape, after = shape_of(node), call.output_shape
+    shape, after = call.input_shape, call.output_shape
     return kept_apart(shape[1], after[1] if len(after) == 4 else shape[1]) if len(shape) == 4 else NOTHING
 
 
@@ -131,10 +126,10 @@ def _always(words: str) -> Callable[[Call], str]:
 REWRITINGS: dict[Any, Callable[[Call], str]] = {
     **dict.fromkeys((nn.PReLU, functional.prelu, torch.prelu), _prelu),
     **dict.fromkeys((nn.RReLU, functional.rrelu), _rrelu),
-    **dict.fromkeys((operator.getitem, torch.chunk, torch.split, "chunk", "split"), _chosen),
     **dict.fromkeys((nn.ChannelShuffle, nn.Unflatten, torch.unflatten, "unflatten"), _chosen),
     **dict.fromkeys((nn.Mish, nn.ELU, nn.SELU, nn.CELU, nn.Softplus, nn.Softsign), _always(NOTHING)),
     **dict.fromkeys((functional.mish, functional.elu), _always(NOTHING)),
+    **dict.fromkeys((torch.norm, torch.linalg.vector_norm, "norm"), _always(_PER_PICTURE)),
     **dict.fromkeys((nn.ReflectionPad2d, nn.ReplicationPad2d), _always(NOTHING)),
     **dict.fromkeys((nn.ConvTranspose2d, torch.conv_transpose2d), _always(NOTHING)),
     **dict.fromkeys((nn.GroupNorm, functional.group_norm), _always(_PER_PICTURE)),
