@@ -6,6 +6,7 @@ import io
 import json
 import re
 from base64 import b64decode
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,25 @@ def test_the_page_draws_the_picture_that_each_prototype_is_a_part_of(explained: 
         pixels = Image.open(io.BytesIO(b64decode(data["training"][place].partition("base64,")[2]))).convert("L")
         assert Picture((1, *pixels.size[::-1]), pixels.tobytes()).digest == each["picture"]
     assert data["words"]["shown"] == ""
+
+
+def test_the_page_says_that_pictures_of_prototypes_were_decoded(explained: Path) -> None:
+    for number in range(3):
+        Image.open(f"images/{number}.png").save(f"images/{number}.tif")
+        Path("images", f"{number}.png").unlink()
+    assert run("origins", *SEEN, "-o", "decoded.json")[0] == 0
+    decoded = ("--origins", "decoded.json", "--origin-images", "decoded.json.pictures", *BESIDE[4:])
+    assert run("report", "out", "-o", "page.html", *decoded)[0] in (0, 10)
+    said = re.search(r"Of prototypes, (\d) pictures were decoded by Pillow [\d.]+, as source.json says", text())
+    names = {each["picture"] for each in json.loads(Path("decoded.json").read_bytes())["origins"]}
+    assert said is not None and int(said[1]) == len(names)
+    assert sorted(page_data("page.html")["parts"]) == ["0", "1"]
+    run("report", "out", "-o", "page.html", "--overwrite", *BESIDE[4:])
+    assert "Of prototypes, " not in text()
+
+
+def text() -> str:
+    return unescape(Path("page.html").read_text())
 
 
 def test_without_its_picture_the_sentence_names_it(explained: Path) -> None:
