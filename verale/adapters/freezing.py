@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -38,7 +39,7 @@ from verale.adapters.operations import (
     unclaimed_number,
 )
 from verale.adapters.rewritings import NOTHING
-from verale.adapters.tracing import is_parameter, read_by, shape_of, traced_on
+from verale.adapters.tracing import is_between, is_parameter, read_by, shape_of, traced_on
 from verale.certificate.words import about
 from verale.errors import NetworkError
 from verale.network import NOT_CLAIMED, PICTURE, FrozenNetwork
@@ -54,6 +55,9 @@ _UP = 1 + 2.0**-48
 _CLOSE = 2.0**-30
 """How far two computations in float64 may be apart, relative to the greatest number of a layer's output. It is less
 than a float32's last bit moves that, and far more than float64 rounds."""
+
+_UNNAMED = re.compile(r"[^A-Za-z0-9_.]")
+"""What no layer's name in a file has."""
 
 _TRIED = 2
 """Random pictures on which a new network is compared with its module."""
@@ -180,7 +184,7 @@ class _Freezer:
             if not isinstance(given, fx.Node) or given not in self._names:
                 raise NetworkError("output", "is not one tensor; name the layer whose output the head receives")
             self._last = self._names[given]
-        elif not is_parameter(node) and (shape_of(node) or node.op == "call_module"):
+        elif not (is_parameter(node) or is_between(node)) and (shape_of(node) or node.op == "call_module"):
             self._compute(node)
 
     def _compute(self, node: fx.Node) -> None:
@@ -295,6 +299,7 @@ class _Freezer:
         """The name of the module, or of the function's node; numbered where it is called again."""
         plain = str(node.target).removeprefix("0.") if node.op == "call_module" else node.name
         plain = "network" if node.target == "0" or plain == PICTURE else plain
+        plain = _UNNAMED.sub("_", plain)
         name, calls = plain, 1
         while any(each == name or each.startswith(f"{name}.") for each in self._layers):
             name, calls = f"{plain}_{calls}", calls + 1

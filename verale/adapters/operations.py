@@ -36,7 +36,6 @@ from verale.adapters.rewritings import (
     NOTHING,
     REWRITINGS,
     WRITE,
-    kept_apart,
     padded_before,
     padded_behind_relu,
     shifted_pad,
@@ -277,11 +276,10 @@ def _flattened(call: Call) -> Known:
         return SAME
     if len(given) == 4 and len(made) == 3:
         raise RefusedError(f"makes {made} of {given}; network files have no sequences of patches", NOTHING)
+    if len(made) == 4:
+        return _moved(call)
     if len(given) != 4 or made != (given[0], given[1] * given[2] * given[3]):
-        raise RefusedError(
-            f"makes {made} of {given}; only (N, C, H, W) to (N, C H W) is known",
-            kept_apart(given[1], given[1]) if len(given) == 4 and len(made) == 5 else "use flatten(1)",
-        )
+        raise RefusedError(f"makes {made} of {given}; only (N, C, H, W) to (N, C H W) is known", "use flatten(1)")
     return Flattening()
 
 
@@ -421,27 +419,28 @@ def _concatenation(call: Call) -> Known:
     return Concatenation() if len(call.number("tensors", 0)) > 1 else SAME
 
 
-def _channels(call: Call) -> Known:
-    """Some of the channels: a slice of them, or a piece of what is cut along them."""
-    node, index = call.node.all_input_nodes[0], call.number("b", 1)
-    given, made = shape_of(read_by(node)), call.output_shape
-    channels = list(range(given[1])) if len(given) == 4 else []
-    if read_by(node) is not node and isinstance(index, int):
-        pieces = [each.shape[1] for each in node.meta["tensor_meta"] if len(each.shape) == 4]
-        index %= len(pieces) or 1
-        channels = channels[sum(pieces[:index]) : sum(pieces[: index + 1])]
-    else:
-        axes = index if isinstance(index, tuple) else (index,)
-        is_cut = all(isinstance(each, slice) for each in axes) and axes[0] == slice(None)
-        cut = axes[1] if is_cut and len(axes) > 1 else slice(None)
-        is_known = is_cut and all(isinstance(each, int | None) for each in (cut.start, cut.stop, cut.step))
-        channels = channels[cut] if is_known else []
-    if not channels or made != (*given[:1], len(channels), *given[2:]):
-        raise RefusedError("chooses something else than channels", NOTHING)
-    if len(channels) == given[1]:
-        return SAME
-    weight = torch.eye(given[1])[channels][:, :, None, None]
-    return Convolution((1, 1), (0, 0), (1, 1), 1, weight)
+def _moved(call: Call) -> Known:
+    """Some of the channels, perhaps in another order; found by what becomes of the numbers of entries."""
+    source = read_by(call.node.all_input_nodes[0])
+    given, made = shape_of(source), call.output_shape
+    if len(given) == 4 and len(made) == 4 and made[2:] == given[2:]:
+        places = torch.arange(math.prod(given), dtype=torch.float64).reshape(given)
+        moved = _carried_out(call.node, source, places) if call.module is None else call.module(places)
+        channels = (moved[0, :, 0, 0] / math.prod(given[2:])).long()
+        if torch.equal(moved, places[:, channels]):
+            weight = torch.eye(given[1])[channels][:, :, None, None]
+            same = len(channels) == given[1] and bool((channels.diff() == 1).all())
+            return SAME if same else Convolution((1, 1), (0, 0), (1, 1), 1, weight)
+    raise RefusedError(f"makes {made} of {given}, and not by choosing or moving whole channels", NOTHING)
+
+
+def _carried_out(node: fx.Node, source: fx.Node, value: Tensor) -> Any:
+    """What a node gives, whose numbers are those of another one, for a value of that."""
+    if node is source:
+        return value
+    args, kwargs = fx.node.map_arg((node.args, node.kwargs), lambda each: _carried_out(each, source, value))
+    called: Any = getattr(Tensor, node.target) if isinstance(node.target, str) else node.target
+    return called(*args, **kwargs)
 
 
 def _leaky(call: Call) -> Known:
@@ -522,6 +521,6 @@ _RULES: dict[Any, _Rule] = {
     **dict.fromkeys((torch.mean, "mean"), _whole(AveragePooling)),
     **dict.fromkeys((torch.amax, "amax"), _whole(SpatialMaximum)),
     torch.cat: _concatenation,
-    operator.getitem: _channels,
+    **dict.fromkeys((operator.getitem, nn.ChannelShuffle, torch.channel_shuffle), _moved),
 }
 """The others."""

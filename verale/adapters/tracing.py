@@ -16,14 +16,14 @@ from torch.fx.passes.shape_prop import ShapeProp
 
 from verale.errors import InputError, first_line
 
-__all__ = ["argument", "is_parameter", "read_by", "shape_of", "traced_on"]
+__all__ = ["argument", "is_between", "is_parameter", "read_by", "shape_of", "traced_on"]
 
 _MOVING = (
-    *("view", "reshape", "flatten", "permute", "transpose", "unsqueeze", "squeeze", "expand", "contiguous", "detach"),
-    *(torch.reshape, torch.flatten, torch.permute, torch.transpose, torch.unsqueeze, torch.squeeze, operator.getitem),
+    *("view", "reshape", "flatten", "unflatten", "permute", "transpose", "unsqueeze", "squeeze", "expand"),
+    *("contiguous", "detach", "chunk", "split", torch.chunk, torch.split, torch.reshape, torch.flatten),
+    *(torch.unflatten, torch.permute, torch.transpose, torch.unsqueeze, torch.squeeze, operator.getitem),
 )
 """Calls that change no number."""
-_CUTTING = ("chunk", "split", torch.chunk, torch.split)
 
 
 def traced_on(network: nn.Module, shape: tuple[int, int, int], layer: str | None = None) -> fx.GraphModule:
@@ -78,13 +78,21 @@ def is_parameter(node: fx.Node) -> bool:
     """Whether a node gives a parameter or a buffer, perhaps in another shape."""
     if node.op == "get_attr":
         return True
-    is_moved = node.op in ("call_function", "call_method") and node.target in _MOVING
-    return is_moved and bool(node.all_input_nodes) and all(map(is_parameter, node.all_input_nodes))
+    return _is_moving(node) and is_parameter(node.all_input_nodes[0])
+
+
+def is_between(node: fx.Node) -> bool:
+    """Whether a node gives the numbers of another one in more axes than four, or in pieces."""
+    return _is_moving(node) and len(shape_of(node)) not in (1, 2, 3, 4)
 
 
 def read_by(node: fx.Node) -> fx.Node:
-    """The tensor that a node reads of several: the node itself; or what is cut into pieces, where it gives these."""
-    return node.all_input_nodes[0] if node.target in _CUTTING and node.op != "call_module" else node
+    """The node whose numbers these are: itself, or what it is made of where it `is_between`."""
+    return read_by(node.all_input_nodes[0]) if is_between(node) else node
+
+
+def _is_moving(node: fx.Node) -> bool:
+    return node.op in ("call_function", "call_method") and node.target in _MOVING and len(node.all_input_nodes) == 1
 
 
 def argument(node: fx.Node, name: str, place: int, default: object = None, module: nn.Module | None = None) -> Any:

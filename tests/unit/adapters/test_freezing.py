@@ -254,6 +254,13 @@ def test_a_module_that_mixes_writing_in_place_is_frozen_as_it_computes() -> None
     assert [each.inputs for each in network.layers] == [("picture",), ("conv",), ("relu_", "relu_")]
 
 
+def test_names_that_no_file_has_are_written_otherwise() -> None:
+    module = nn.Sequential()
+    for name in ("block-0", "block_0", "größe"):
+        module.add_module(name, nn.ReLU())
+    assert [each.name for each in export_network(module, None, SHAPE).layers] == ["block_0", "block_0_1", "gr__e"]
+
+
 def test_what_is_no_network_is_refused() -> None:
     with pytest.raises(UsageError, match="expected a torch module"):
         export_network("model", None, SHAPE)  # type: ignore[arg-type]

@@ -163,18 +163,9 @@ def test_a_maximum_with_gaps_is_written_with_convolutions_and_sums() -> None:
 
 
 def shuffled(given: Tensor) -> Tensor:
-    """As ShuffleNet shuffles."""
-    return given.view(given.size(0), 3, 1, given.size(2), given.size(3)).transpose(1, 2).flatten(1, 2)
-
-
-@pytest.mark.parametrize("change", [nn.ChannelShuffle(3), shuffled])
-def test_channels_are_chosen_by_a_convolution(change: nn.Module | Callable[[Tensor], Tensor]) -> None:
-    numbers = torch.arange(3.0).reshape(1, 3, 1, 1)
-    chosen = change(numbers).flatten().long()
-    assert f"put nn.Conv2d(3, {len(chosen)}, 1, bias=False) in its place, whose weight has" in refusal(change)
-    other = nn.Conv2d(3, len(chosen), 1, bias=False)
-    other.weight.data = torch.eye(3)[chosen][:, :, None, None]
-    require_same(change, other)
+    """As ShuffleNet shuffles: of each number its square after it, and then the numbers in another order."""
+    given = torch.cat([given, given * given], 1)
+    return given.view(given.size(0), 2, 3, given.size(2), given.size(3)).transpose(1, 2).contiguous().flatten(1, 2)
 
 
 def test_running_statistics_of_instances_are_a_batch_normalisation() -> None:
@@ -272,6 +263,10 @@ FROZEN: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
     "all channels": lambda x: x[:, :7] + x[:, :],
     "pieces": lambda x: torch.cat([x.chunk(2, 1)[1], torch.chunk(x, 3, 1)[0].relu()], 1),
     "pieces of two sizes": lambda x: x.split([1, 2], 1)[1] + torch.split(x, 2, dim=1)[0],
+    "shuffled": shuffled,
+    "shuffled by a module": nn.Sequential(nn.Conv2d(3, 6, 1), nn.ChannelShuffle(2)),
+    "repeated": lambda x: x[:, :, None].expand(-1, -1, 2, -1, -1).reshape(-1, 6, 12, 10),
+    "one piece of a group": lambda x: x.view(-1, 3, 1, *x.shape[2:])[:, 1],
     "padded as TensorFlow": PaddedAsTensorFlow(),
     "parameters reshaped": Reshaped(),
     "channels last": Turned(),
@@ -358,6 +353,8 @@ NONE: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
     "by x": lambda x: 1 / x,
     "rows": lambda x: x[:, :, 1:],
     "patches": lambda x: x.flatten(2),
+    "turned": lambda x: x.view(-1, 3, 1, 12, 10).transpose(3, 4).reshape(-1, 3, 12, 10),
+    "pixels": lambda x: x.view(1, 3, 6, 2, 10).transpose(2, 3).reshape(1, 6, 6, 10),
     "norm": lambda x: x.norm(dim=(2, 3), keepdim=True),
     "one channel": lambda x: x[:, 0],
     "pieces of rows": lambda x: torch.chunk(x, 2, 2)[0],
