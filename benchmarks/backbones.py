@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -98,9 +100,8 @@ def _run(folder: Path, *arguments: str) -> tuple[str, float, int]:
 
 def _box(folder: Path) -> str:
     """The greatest width of the checker's box of the latents, and the bits of its grid."""
-    from verale.checker.choices import load_arithmetic
-
     from verale.checker.network.enclosure import Enclosure
+    from verale.checker.options import load_arithmetic
     from verale.checker.read.formats import read_tensors
     from verale.checker.read.network_file import read_network
     from verale.checker.read.pictures import Picture
@@ -114,7 +115,8 @@ def _box(folder: Path) -> str:
 def _row(name: str, options: argparse.Namespace) -> str:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        refusal, layers, exported = _prepared(name, options.size, folder)
+        with ProcessPoolExecutor(1, get_context("spawn")) as apart:  # or its memory would count as that of commands
+            refusal, layers, exported = apart.submit(_prepared, name, options.size, folder).result()
         if refusal:
             return f"| {name} | | | | | | | | | {refusal} |"
         inputs = ("--network", "network.safetensors", "--images", "pictures.safetensors")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -71,26 +70,6 @@ class Photographs(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         return self.logits(self.add_on(self.backbone(pictures)))
-
-
-def without_clamps(model: Photographs) -> Photographs:
-    """The same network up to rounding, ReLU6 as 6 - relu(6 - relu(x)): the proved checker has no proof of clamps."""
-
-    def flip(channels: int) -> nn.Conv2d:
-        """6 - x of each channel."""
-        convolution = nn.Conv2d(channels, channels, 1, groups=channels)
-        nn.init.constant_(convolution.weight, -1)
-        nn.init.constant_(convolution.bias, 6)
-        return convolution
-
-    def clamp(channels: int) -> nn.Module:
-        return nn.Sequential(nn.ReLU(), flip(channels), nn.ReLU(), flip(channels))
-
-    other = copy.deepcopy(model)
-    other.backbone.stem[2] = clamp(other.backbone.stem[1].num_features)
-    for block in other.backbone.blocks:
-        block._swish = clamp(block._bn1.num_features)
-    return other.eval().requires_grad_(False)
 
 
 def tensor(picture: Image.Image) -> Tensor:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import safetensors.torch
 import torch
-from network import CHANNELS, EPSILON, MEAN, STD, Photographs, backbone, features, tensor, train, without_clamps
+from network import CHANNELS, EPSILON, MEAN, STD, Photographs, backbone, features, tensor, train
 from pictures import CLASSES, SIZE, MissingError, packages, photograph, write
 from PIL import Image
 from torch import Tensor, nn
@@ -142,10 +142,9 @@ def explain(given: Trained, each: int, out: Path) -> verale.Head:
 def freeze(given: Trained, head: verale.Head, out: Path) -> None:
     """Write the network from the picture to the latents as a file, compared with the module on a test picture."""
     mean, std = [MEAN / 255] * 3, [STD / 255] * 3
-    model = without_clamps(given.model)
-    network = verale.export_network(model, "add_on", (3, SIZE, SIZE), mean, std)
+    network = verale.export_network(given.model, "add_on", (3, SIZE, SIZE), mean, std)
     with Image.open(given.files["test"][0]) as picture:
-        print(verale.check(head, model, "add_on", tensor(picture)[None], network=network))
+        print(verale.check(head, given.model, "add_on", tensor(picture)[None], network=network))
     network.save(out)
 
 

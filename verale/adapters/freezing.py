@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -37,7 +38,7 @@ from verale.adapters.operations import (
     unclaimed_number,
 )
 from verale.adapters.rewritings import NOTHING
-from verale.adapters.tracing import RefusedError, shape_of, traced_on
+from verale.adapters.tracing import RefusedError, is_between, is_parameter, read_by, shape_of, traced_on
 from verale.certificate.words import about
 from verale.errors import NetworkError
 from verale.network import NOT_CLAIMED, PICTURE, FrozenNetwork
@@ -53,6 +54,9 @@ _UP = 1 + 2.0**-48
 _CLOSE = 2.0**-30
 """How far two computations in float64 may be apart, relative to the greatest number of a layer's output. It is less
 than a float32's last bit moves that, and far more than float64 rounds."""
+
+_UNNAMED = re.compile(r"[^A-Za-z0-9_.]")
+"""What no layer's name in a file has."""
 
 _TRIED = 2
 """Random pictures on which a new network is compared with its module."""
@@ -179,7 +183,7 @@ class _Freezer:
             if not isinstance(given, fx.Node) or given not in self._names:
                 raise NetworkError("output", "is not one tensor; name the layer whose output the head receives")
             self._last = self._names[given]
-        elif node.op != "get_attr" and (shape_of(node) or node.op == "call_module"):
+        elif not (is_parameter(node) or is_between(node)) and (shape_of(node) or node.op == "call_module"):
             self._compute(node)
 
     def _compute(self, node: fx.Node) -> None:
@@ -217,8 +221,9 @@ class _Freezer:
 
     def _reads_channels_last(self, node: fx.Node) -> bool:
         """Whether what a node reads is (N, H, W, C). Raises RefusedError: of one input it is so, of another not."""
-        orders = {each in self._channels_last for each in node.all_input_nodes if len(shape_of(each)) == 4}
-        if len(orders) > 1 and not any(each.op == "get_attr" for each in node.all_input_nodes):
+        read = map(read_by, node.all_input_nodes)
+        orders = {each in self._channels_last for each in read if len(shape_of(each)) == 4}
+        if len(orders) > 1 and not any(map(is_parameter, node.all_input_nodes)):
             raise RefusedError("reads channels behind rows and columns, and before them", "permute one of the two")
         return True in orders
 
@@ -238,7 +243,7 @@ class _Freezer:
         """What a node reads, but for its parameters. Raises RefusedError."""
         read: list[fx.Node] = []
         fx.node.map_arg((node.args, node.kwargs), read.append)
-        inputs = [each for each in read if each.op != "get_attr" and shape_of(each)]
+        inputs = [each for each in map(read_by, read) if not is_parameter(each) and shape_of(each)]
         if any(each not in self._names for each in inputs) or not inputs:
             raise RefusedError("reads something else than outputs of layers", NOTHING)
         return tuple(self._names[each] for each in inputs)
@@ -246,8 +251,13 @@ class _Freezer:
     def _value(self, given: object) -> Tensor | None:
         if given is None:
             return None
-        if not isinstance(given, fx.Node) or given.op != "get_attr":
+        if not isinstance(given, fx.Node) or not is_parameter(given):
             raise RefusedError("computes its own weights", "make them parameters")
+        if given.op != "get_attr":
+            args, kwargs = fx.node.map_arg((given.args, given.kwargs), self._value)
+            moved: Any = getattr(Tensor, given.target) if isinstance(given.target, str) else given.target
+            tensor: Tensor = moved(*args, **kwargs)
+            return tensor
         value: Any = self._graph
         for name in str(given.target).split("."):
             value = getattr(value, name)
@@ -288,6 +298,7 @@ class _Freezer:
         """The name of the module, or of the function's node; numbered where it is called again."""
         plain = str(node.target).removeprefix("0.") if node.op == "call_module" else node.name
         plain = "network" if node.target == "0" or plain == PICTURE else plain
+        plain = _UNNAMED.sub("_", plain)
         name, calls = plain, 1
         while any(each == name or each.startswith(f"{name}.") for each in self._layers):
             name, calls = f"{plain}_{calls}", calls + 1
@@ -301,9 +312,11 @@ class _Freezer:
         for layer in reversed(self._layers.values()):
             needed |= set(layer.inputs) if layer.name in needed else set()
         self.nodes = {name: node for name, node in self.nodes.items() if name in needed}
-        for name in sorted(self._unclaimed.keys() & needed):
+        unclaimed = [self._unclaimed[name] for name in sorted(self._unclaimed.keys() & needed)]
+        if unclaimed:
+            count = f" ({len(unclaimed)} layers are such)" if unclaimed[1:] else ""
             _log.warning(
-                "%s; so nothing is claimed of the network in float32, in real arithmetic alone", self._unclaimed[name]
+                "%s%s; so nothing is claimed of the network in float32, in real arithmetic alone", unclaimed[0], count
             )
         return [_stored(layer) for name, layer in self._layers.items() if name in needed]
 
@@ -407,10 +420,14 @@ class _Values(fx.Interpreter):
         self._found: dict[str, Tensor] = {}
 
     def __call__(self, images: Tensor) -> dict[str, Tensor]:
-        """The outputs, by the layer's name."""
+        """The outputs, by the layer's name. A graph is one of one image."""
+        found: dict[str, list[Tensor]] = {}
         with torch.no_grad():
-            self.run(images.double())
-        return self._found
+            for image in images.double():
+                self.run(image[None])
+                for name, value in self._found.items():
+                    found.setdefault(name, []).append(value)
+        return {name: torch.cat(values) for name, values in found.items()}
 
     def run_node(self, n: fx.Node) -> object:
         """Copied, because a later layer may change it in place."""

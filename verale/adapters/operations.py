@@ -35,14 +35,13 @@ from verale.adapters.rewritings import (
     NOTHING,
     REWRITINGS,
     WRITE,
-    kept_apart,
     padded_before,
     padded_behind_relu,
     shifted_pad,
     sloped,
     windows_apart,
 )
-from verale.adapters.tracing import Call, RefusedError, Values, shape_of
+from verale.adapters.tracing import Call, RefusedError, Values, is_parameter, read_by, shape_of
 from verale.network.binary32 import GREATEST_FOLDED
 from verale.network.layers import (
     AveragePooling,
@@ -274,11 +273,12 @@ def _flattened(call: Call) -> Known:
     given, made = call.input_shape, call.output_shape
     if made == given:
         return SAME
+    if len(given) == 4 and len(made) == 3:
+        raise RefusedError(f"makes {made} of {given}; network files have no sequences of patches", NOTHING)
+    if len(made) == 4:
+        return _moved(call)
     if len(given) != 4 or made != (given[0], given[1] * given[2] * given[3]):
-        raise RefusedError(
-            f"makes {made} of {given}; only (N, C, H, W) to (N, C H W) is known",
-            kept_apart(given[1], given[1]) if len(given) == 4 and len(made) == 5 else "use flatten(1)",
-        )
+        raise RefusedError(f"makes {made} of {given}; only (N, C, H, W) to (N, C H W) is known", "use flatten(1)")
     return Flattening()
 
 
@@ -290,7 +290,7 @@ def _factors(call: Call) -> tuple[fx.Node | None, fx.Node | None, Any]:
     """
     first, second = call.number("input", 0), call.number("other", 1)
     nodes = [
-        each if isinstance(each, fx.Node) and each.op != "get_attr" and shape_of(each) else None
+        each if isinstance(each, fx.Node) and not is_parameter(each) and shape_of(each) else None
         for each in (first, second)
     ]
     if None not in nodes:
@@ -298,7 +298,7 @@ def _factors(call: Call) -> tuple[fx.Node | None, fx.Node | None, Any]:
     if nodes == [None, None]:
         raise RefusedError("reads no output of a layer", "make its result a parameter")
     other = second if nodes[0] is not None else first
-    if isinstance(other, fx.Node) and other.op == "get_attr":
+    if isinstance(other, fx.Node) and is_parameter(other):
         other = call.values(other)
     channels = call.output_shape[1] if len(call.output_shape) in (2, 4) else 0
     if isinstance(other, Tensor):
@@ -418,6 +418,30 @@ def _concatenation(call: Call) -> Known:
     return Concatenation() if len(call.number("tensors", 0)) > 1 else SAME
 
 
+def _moved(call: Call) -> Known:
+    """Some of the channels, perhaps in another order; found by what becomes of the numbers of entries."""
+    source = read_by(call.node.all_input_nodes[0])
+    given, made = shape_of(source), call.output_shape
+    if len(given) == 4 and len(made) == 4 and made[2:] == given[2:]:
+        places = torch.arange(math.prod(given), dtype=torch.float64).reshape(given)
+        moved = _carried_out(call.node, source, places) if call.module is None else call.module(places)
+        channels = (moved[0, :, 0, 0] / math.prod(given[2:])).long()
+        if torch.equal(moved, places[:, channels]):
+            weight = torch.eye(given[1])[channels][:, :, None, None]
+            same = len(channels) == given[1] and bool((channels.diff() == 1).all())
+            return SAME if same else Convolution((1, 1), (0, 0), (1, 1), 1, weight)
+    raise RefusedError(f"makes {made} of {given}, and not by choosing or moving whole channels", NOTHING)
+
+
+def _carried_out(node: fx.Node, source: fx.Node, value: Tensor) -> Any:
+    """What a node gives, whose numbers are those of another one, for a value of that."""
+    if node is source:
+        return value
+    args, kwargs = fx.node.map_arg((node.args, node.kwargs), lambda each: _carried_out(each, source, value))
+    called: Any = getattr(Tensor, node.target) if isinstance(node.target, str) else node.target
+    return called(*args, **kwargs)
+
+
 def _leaky(call: Call) -> Known:
     slope = call.number("negative_slope", 1, 0.01)
     if not 0 <= slope <= 1:
@@ -496,5 +520,6 @@ _RULES: dict[Any, _Rule] = {
     **dict.fromkeys((torch.mean, "mean"), _whole(AveragePooling)),
     **dict.fromkeys((torch.amax, "amax"), _whole(SpatialMaximum)),
     torch.cat: _concatenation,
+    **dict.fromkeys((operator.getitem, nn.ChannelShuffle, torch.channel_shuffle), _moved),
 }
 """The others."""

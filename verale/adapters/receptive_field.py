@@ -23,7 +23,7 @@ from torch.nn import functional
 
 from verale.adapters.fields import Axis, ReceptiveFields
 from verale.adapters.latents import evaluating
-from verale.adapters.tracing import argument, shape_of, traced_on
+from verale.adapters.tracing import argument, is_parameter, shape_of, traced_on
 from verale.errors import InputError
 
 __all__ = ["ReceptiveFields", "fields_of", "receptive_fields"]
@@ -129,7 +129,7 @@ class _Follower:
         if rule is not None and len(inputs) == 1:
             rows, columns = inputs[0]
             return rule(rows, height, 0), rule(columns, width, 1)
-        flattened = [one for one in node.all_input_nodes if not _is_spatial(one) and one.op != "get_attr"]
+        flattened = [one for one in node.all_input_nodes if not _is_spatial(one) and not is_parameter(one)]
         if flattened or not _is_pointwise(node):
             return None
         rows_of, columns_of = [rows for rows, _ in inputs], [columns for _, columns in inputs]
@@ -141,7 +141,7 @@ class _Follower:
 
 
 def _is_spatial(node: fx.Node) -> bool:
-    return len(shape_of(node)) == 4 and node.op != "get_attr"
+    return len(shape_of(node)) == 4 and not is_parameter(node)
 
 
 def _is_pointwise(node: fx.Node) -> bool:

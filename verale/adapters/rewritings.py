@@ -9,7 +9,6 @@ What a single layer of a network file computes is frozen as that layer, and need
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,14 +16,13 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from verale.adapters.tracing import Call, shape_of
+from verale.adapters.tracing import Call
 
 __all__ = [
     "NOTHING",
     "REWRITINGS",
     "WRITE",
     "in_place_of",
-    "kept_apart",
     "padded_before",
     "padded_behind_relu",
     "scaled",
@@ -97,14 +95,6 @@ def windows_apart(shape: Sequence[int], kernel: Sequence[int]) -> str:
     )
 
 
-def kept_apart(channels: int, kept: int) -> str:
-    """What only chooses or moves channels."""
-    return (
-        f"if it only chooses or moves channels, put nn.Conv2d({channels}, {kept}, 1, bias=False) in its place, whose"
-        " weight has one 1 for each channel that it gives, and 0 elsewhere"
-    )
-
-
 def _prelu(call: Call) -> str:
     weight = call.tensor("weight", 1)
     return NOTHING if weight is None else sloped(call.input_shape, weight.detach().flatten().tolist())
@@ -115,14 +105,6 @@ def _rrelu(call: Call) -> str:
     return sloped(call.input_shape, [sum(ends) / 2])
 
 
-def _chosen(call: Call) -> str:
-    node = call.node.all_input_nodes[0]
-    while not shape_of(node) and node.all_input_nodes:  # one of several outputs
-        node = node.all_input_nodes[0]
-    shape, after = shape_of(node), call.output_shape
-    return kept_apart(shape[1], after[1] if len(after) == 4 else shape[1]) if len(shape) == 4 else NOTHING
-
-
 def _always(words: str) -> Callable[[Call], str]:
     return lambda call: words
 
@@ -130,10 +112,9 @@ def _always(words: str) -> Callable[[Call], str]:
 REWRITINGS: dict[Any, Callable[[Call], str]] = {
     **dict.fromkeys((nn.PReLU, functional.prelu, torch.prelu), _prelu),
     **dict.fromkeys((nn.RReLU, functional.rrelu), _rrelu),
-    **dict.fromkeys((operator.getitem, torch.chunk, torch.split, "chunk", "split"), _chosen),
-    **dict.fromkeys((nn.ChannelShuffle, nn.Unflatten, torch.unflatten, "unflatten"), _chosen),
     **dict.fromkeys((nn.Mish, nn.ELU, nn.SELU, nn.CELU, nn.Softplus, nn.Softsign), _always(NOTHING)),
     **dict.fromkeys((functional.mish, functional.elu), _always(NOTHING)),
+    **dict.fromkeys((torch.norm, torch.linalg.vector_norm, "norm"), _always(_PER_PICTURE)),
     **dict.fromkeys((nn.ReflectionPad2d, nn.ReplicationPad2d), _always(NOTHING)),
     **dict.fromkeys((nn.ConvTranspose2d, torch.conv_transpose2d), _always(NOTHING)),
     **dict.fromkeys((nn.GroupNorm, functional.group_norm), _always(_PER_PICTURE)),

@@ -1,8 +1,13 @@
 """A network as a graph of its layers and operations, up to one of its layers, with the shapes of all values; and what
-its calls are given, whether modules, functions or methods are called."""
+its calls are given, whether modules, functions or methods are called.
+
+Shapes are those for one image, and known while the network is traced: what its code asks of them, such as how wide a
+padding is to be, is answered, and what it does not do for this image is not in the graph.
+"""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,13 +18,31 @@ from torch.fx.passes.shape_prop import ShapeProp
 
 from verale.errors import InputError, first_line
 
-__all__ = ["Call", "RefusedError", "Values", "argument", "shape_of", "traced_on"]
+__all__ = [
+    "Call",
+    "RefusedError",
+    "Values",
+    "argument",
+    "is_between",
+    "is_parameter",
+    "read_by",
+    "shape_of",
+    "traced_on",
+]
+
+_MOVING = (
+    *("view", "reshape", "flatten", "unflatten", "permute", "transpose", "unsqueeze", "squeeze", "expand"),
+    *("contiguous", "detach", "chunk", "split", torch.chunk, torch.split, torch.reshape, torch.flatten),
+    *(torch.unflatten, torch.permute, torch.transpose, torch.unsqueeze, torch.squeeze, operator.getitem),
+)
+"""Calls that change no number."""
 
 
 def traced_on(network: nn.Module, shape: tuple[int, int, int], layer: str | None = None) -> fx.GraphModule:
     """The graph of a network, with the shapes of its values for one image.
 
-    The network is the module `0` of the graph: its layers have the names that it gives them, after `0.`.
+    The network is the module `0` of the graph: its layers have the names that it gives them, after `0.`. The graph
+    computes what the network does for one image at a time.
 
     Args:
         network: in eval mode. It is unchanged afterwards.
@@ -35,19 +58,53 @@ def traced_on(network: nn.Module, shape: tuple[int, int, int], layer: str | None
         raise InputError(name, "is in training mode, where images of a batch mix; call .eval()")
     parameter = next(network.parameters(), torch.zeros(()))
     image = torch.zeros(1, *shape, dtype=parameter.dtype, device=parameter.device)
+    tracer = None
     try:
-        traced = _traced(network, None if layer is None else network.get_submodule(layer))
+        tracer = _Tracer(None if layer is None else network.get_submodule(layer), image)
+        traced = tracer.traced(network)
         with torch.no_grad():
             traced(image)  # what does not run is told in one line; below it would print a traceback
             ShapeProp(traced).propagate(image)
     except Exception as error:  # whatever a network's own code raises
-        raise InputError(name, f"cannot be traced ({type(error).__name__}: {first_line(error)})") from error
+        where, cause = ("", None) if tracer is None else (tracer.inside, tracer.failure)
+        cause = cause or error
+        problem = f"cannot be traced{where} ({type(cause).__name__}: {first_line(cause)})"
+        if isinstance(cause, fx.proxy.TraceError):
+            problem += f": {_UNTRACED}"
+        raise InputError(name, problem) from cause
     return traced
+
+
+_UNTRACED = (
+    "write what it does without branches, loops and sizes that depend on the numbers in a tensor, or name an earlier"
+    " layer"
+)
 
 
 def shape_of(node: fx.Node) -> tuple[int, ...]:
     """The shape of a node's value; of what is no tensor, ()."""
     return tuple(map(int, getattr(node.meta.get("tensor_meta"), "shape", ())))
+
+
+def is_parameter(node: fx.Node) -> bool:
+    """Whether a node gives a parameter or a buffer, perhaps in another shape."""
+    if node.op == "get_attr":
+        return True
+    return _is_moving(node) and is_parameter(node.all_input_nodes[0])
+
+
+def is_between(node: fx.Node) -> bool:
+    """Whether a node gives the numbers of another one in more axes than four, or in pieces."""
+    return _is_moving(node) and len(shape_of(node)) not in (1, 2, 3, 4)
+
+
+def read_by(node: fx.Node) -> fx.Node:
+    """The node whose numbers these are: itself, or what it is made of where it `is_between`."""
+    return read_by(node.all_input_nodes[0]) if is_between(node) else node
+
+
+def _is_moving(node: fx.Node) -> bool:
+    return node.op in ("call_function", "call_method") and node.target in _MOVING and len(node.all_input_nodes) == 1
 
 
 def argument(node: fx.Node, name: str, place: int, default: object = None, module: nn.Module | None = None) -> Any:
@@ -61,36 +118,135 @@ class _Reached(BaseException):
     """The layer has given its output, so nothing more is traced. No `except Exception` of a network stops this."""
 
 
-class _Tracer(fx.Tracer):
-    """Traces a network until a layer has given its first output."""
+class _Shaped(fx.Proxy):
+    """A value whose shape is known, where it is a tensor."""
 
-    def __init__(self, last: nn.Module | None) -> None:
+    tracer: _Tracer
+
+    @property
+    def shape(self) -> torch.Size:
+        """Its shape. Raises AttributeError, upon which the graph gets a node for it."""
+        value = self.tracer.values.get(self.node)
+        if not isinstance(value, Tensor):
+            raise AttributeError("shape")
+        return value.shape
+
+    @property
+    def ndim(self) -> int:
+        """How many axes it has."""
+        return len(self.shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """Its shape, or one number of it."""
+        return self.shape if dim is None else self.shape[dim]
+
+    def dim(self) -> int:
+        """How many axes it has."""
+        return len(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+
+class _Tracer(fx.Tracer):
+    """Traces a network for an image until a layer has given its first output.
+
+    Args:
+        last: the layer.
+        image: (1, C, H, W).
+
+    Attributes:
+        values: what the nodes give for it, where that was computed.
+        failure: of the first call that did not run for this image.
+        inside: where that was, or else where tracing ended, in words; empty where it is no layer.
+    """
+
+    def __init__(self, last: nn.Module | None, image: Tensor) -> None:
         super().__init__()
-        self._last = last
-        self.returned: Any = None
+        self._last, self._image = last, image
+        self._computing = False
+        self._returned: Any = None
+        self.values: dict[fx.Node, Any] = {}
+        self.failure: Exception | None = None
+        self.inside = ""
+
+    def traced(self, network: nn.Module) -> fx.GraphModule:
+        """The network as a graph. Raises whatever its code raises."""
+        root = nn.Sequential(network)  # one layer alone would be taken apart otherwise
+        try:
+            graph = self.trace(root)
+        except _Reached:
+            graph = self.graph
+            graph.output(self.create_arg(self._returned))
+        else:
+            if self._last is not None:
+                raise ValueError("it does not call the layer where calls can be followed")
+        self.values.clear()
+        return fx.GraphModule(root, graph)
 
     def call_module(
         self, m: nn.Module, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> object:
-        returned = super().call_module(m, forward, args, kwargs)
+        if self._computing:
+            return forward(*args, **kwargs)
+        try:
+            returned = super().call_module(m, forward, args, kwargs)
+        except Exception:
+            self._note_place(m)
+            raise
         if m is self._last:
-            self.returned = returned
+            self._returned = returned
             raise _Reached
         return returned
 
+    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
+        return attr_val if self._computing else super().getattr(attr, attr_val, parameter_proxy_cache)
 
-def _traced(network: nn.Module, last: nn.Module | None) -> fx.GraphModule:
-    """The network as a graph, up to a layer. Raises whatever its code raises."""
-    root, tracer = nn.Sequential(network), _Tracer(last)  # one layer alone would be taken apart otherwise
-    try:
-        graph = tracer.trace(root)
-    except _Reached:
-        graph = tracer.graph
-        graph.output(tracer.create_arg(tracer.returned))
-    else:
-        if last is not None:
-            raise ValueError("it does not call the layer where calls can be followed")
-    return fx.GraphModule(root, graph)
+    def proxy(self, node: fx.Node) -> fx.Proxy:
+        return _Shaped(node, self)
+
+    def create_proxy(self, kind: str, target: Any, *given: Any, **more: Any) -> fx.Proxy:
+        proxy: fx.Proxy = super().create_proxy(kind, target, *given, **more)
+        self._computing = True
+        try:
+            with torch.no_grad():
+                self.values[proxy.node] = self._value(proxy.node)
+        except Exception as error:  # whatever a network's own code raises
+            if self.failure is None:
+                self.failure = error
+                self._note_place(self.root.get_submodule(target) if kind == "call_module" else None)
+        finally:
+            self._computing = False
+        return proxy
+
+    def _note_place(self, module: nn.Module | None) -> None:
+        """Note the module that is called, or else the innermost one that calls a function."""
+        path, kind = next(reversed(self.module_stack.values()), ("", None))
+        if module is not None:
+            path, kind = self.path_of_module(module), type(module)
+        path = path.removeprefix("0").removeprefix(".")
+        if path and kind is not None and not self.inside:
+            self.inside = f", in its layer {path} ({kind.__module__}.{kind.__qualname__})"
+
+    def _value(self, node: fx.Node) -> Any:
+        """What a node gives. Raises whatever that does."""
+        if node.op == "placeholder":
+            return self._image
+        if node.op in ("get_attr", "call_module"):
+            found: Any = self.root
+            for name in str(node.target).split("."):
+                found = getattr(found, name)
+            if node.op == "get_attr":
+                return found
+        args, kwargs = fx.node.map_arg((node.args, node.kwargs), self._known)
+        if node.op == "call_method":
+            return getattr(args[0], str(node.target))(*args[1:], **kwargs)
+        called: Any = found if node.op == "call_module" else node.target
+        return called(*args, **kwargs)
+
+    def _known(self, node: fx.Node) -> Any:
+        """The same; of parameters and buffers the graph gets nodes that were never looked at."""
+        return self._value(node) if node.op == "get_attr" else self.values[node]
 
 
 class RefusedError(Exception):

@@ -74,12 +74,7 @@ class _Request:
 @options.named(
     "--arithmetic", "How the network computes: real, the default; or float32, in any order of sums.", "real", "float32"
 )
-@click.option(
-    "--resize",
-    metavar="N",
-    type=int,
-    help="Scale each picture, so that its shorter side has N pixels, and crop its middle to what --network takes.",
-)
+@options.resize()
 @options.search()
 @options.fields_of(
     AuditOptions, "deployed", lambda given: audit_options(None, given).deployment, "deployment",

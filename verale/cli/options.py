@@ -82,6 +82,12 @@ def latents(what: str, **settings: Any) -> Option:
     return path("--latents", "LATENTS", what, **settings)
 
 
+def resize() -> Option:
+    """The option `--resize` of a command that takes pictures for a network."""
+    what = "Scale each picture, so that its shorter side has N pixels, and crop its middle to what --network takes."
+    return click.option("--resize", metavar="N", type=int, help=what)
+
+
 def out(what: str, metavar: str = "FOLDER", name: str = "out", **settings: Any) -> Option:
     """The option `-o/--out` of a command that writes: a folder, or a file."""
     return click.option(*("-o", "--out", name), metavar=metavar, type=click.Path(), help=what, **settings)

@@ -26,24 +26,26 @@ __all__ = ["audit_origins", "command"]
 @options.path(
     "--images",
     "IMAGES",
-    "The training pictures, as the network sees them: a tensor file, a PNG file or a folder of them.",
+    "The training pictures: picture files, a folder of them, or a tensor file.",
     required=True,
 )
+@options.resize()
 @options.out("The origins file to write.", "FILE", required=True)
 @options.overwrite()
 @options.in_json("one object a prototype")
 @options.verbose
 @exits(Exit.NOT_FOUND, done="an origin is stated of every prototype")
-def command(head: str, network: str, images: str, out: str, overwrite: bool, as_json: bool) -> None:
+def command(head: str, network: str, images: str, resize: int | None, out: str, overwrite: bool, as_json: bool) -> None:
     """For each prototype find the nearest patch of the given pictures, and state how near it is: a distance, or for
     cosines a cosine, that can be proved.
 
-    `verale audit FILE --head HEAD --network NETWORK --images IMAGES` proves it, from the pictures' bytes. The same
-    command goes on where an interrupted one ended.
+    `verale audit FILE --head HEAD --network NETWORK --images IMAGES` proves it, from the pictures' bytes. Where some
+    are no PNG files, and with --resize, those that FILE names become PNG files in FILE.pictures: these are IMAGES then.
+    The same command goes on where an interrupted one ended.
     """
     from verale.runs.origins import OriginSearch, Unstated
 
-    search = OriginSearch(head, network, images, out, overwrite)
+    search = OriginSearch(head, network, images, out, overwrite, resize)
     again = f"nothing is written to {out}; the same command goes on from {out}.partial, if it is there"
     with progress("searching", search.total, interrupted=lambda: again) as advance:
         found = search.run(advance)
@@ -52,6 +54,8 @@ def command(head: str, network: str, images: str, out: str, overwrite: bool, as_
     stated = sum(not isinstance(each, Unstated) for each in found)
     written = f"{out} states" if stated else f"{out} is not written: there are"
     print_line(f"{written} {stated} origins of {len(found)} prototypes", sys.stderr)
+    if stated and search.pictures is not None:
+        print_line(f"pictures are {search.decoder.in_words}; the PNG files in {search.pictures} are proved", sys.stderr)
     sys.exit(Exit.DONE if stated == len(found) else Exit.NOT_FOUND)
 
 

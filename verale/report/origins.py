@@ -6,7 +6,7 @@ distance is at most a hundredth of the prototype's length, or the cosine at leas
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -20,7 +20,8 @@ from verale.checker.read.pictures import Picture, Pictures
 from verale.errors import InputError
 from verale.runs.arguments import HeadFile
 from verale.runs.audit import judged_origins, origins_auditor
-from verale.runs.inputs import find_seen
+from verale.runs.inputs import SOURCE, find_seen
+from verale.runs.source import load_source
 
 __all__ = ["ToldOrigin", "origins_beside", "told_origins"]
 
@@ -41,12 +42,14 @@ class ToldOrigin:
             is proved.
         cell: row and column of the patch.
         network: digest of the network that gives it.
+        decoded: which of the pictures were made from other files, and how, in words; empty of none.
     """
 
     sentence: str
     caption: str = ""
     cell: tuple[int, int] = (0, 0)
     network: str = ""
+    decoded: str = ""
     _digest: str = ""
     _pictures: Pictures | None = None
 
@@ -85,7 +88,8 @@ def told_origins(
         judged = judged_origins(path, auditor, images)
     except (FormatError, UnprovedError) as error:
         raise InputError(path, str(error)) from error
-    told = {each.origin.prototype: _told(each, auditor) for each in judged}
+    decoded = load_source(Path(images) / SOURCE).decoded if Path(images).is_dir() else ""
+    told = {each.origin.prototype: replace(_told(each, auditor), decoded=decoded) for each in judged}
     return {
         prototype: told.get(prototype, ToldOrigin(f"prototype {prototype}: {_NONE}"))
         for prototype in range(auditor.head.count)
@@ -132,7 +136,7 @@ def _told(judged: JudgedOrigin, auditor: Auditor) -> ToldOrigin:
         after = f", proved to lie {near} (by {by})"
     sentence, caption = (f"{before} {which}{after}" for which in (patch, "this part of this picture"))
     known = "" if network is None else network.sha256
-    return ToldOrigin(sentence, caption, cell, known, origin.picture, auditor.pictures)
+    return ToldOrigin(sentence, caption, cell, known, _digest=origin.picture, _pictures=auditor.pictures)
 
 
 def _near_in_words(origin: Origin) -> str:

@@ -256,11 +256,13 @@ def _in_full(
     for note in (GONE, OTHER):
         if left_out := sum(item.image_note == note for item in collection.items):
             notes.append(f"{left_out} images are {note}.")
-    if decoded := collection.source.decoded:
-        notes.append(
-            f"{decoded}, as source.json says, which nothing checks: what is proved begins at the"
-            " pixels of the PNG files that this gave."
-        )
+    of_prototypes = next((each.decoded for each in collection.origins.values()), "")
+    for decoded in (collection.source.decoded, of_prototypes and f"of prototypes, {of_prototypes}"):
+        if decoded:
+            notes.append(
+                f"{decoded[0].upper()}{decoded[1:]}, as source.json says, which nothing checks: what is proved begins"
+                " at the pixels of the PNG files that this gave."
+            )
     if contradicted := sum(item.image is not None and item.image.contradicted for item in collection.items):
         notes.append(
             f"Of {contradicted} certificates, source.json names other pictures than they do. What it says of these is"

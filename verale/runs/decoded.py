@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verale.checker.errors import PictureError
 from verale.checker.read.pictures import SIGNATURE
 from verale.errors import InputError, UsageError, option
+from verale.files import read
 from verale.pictures import is_turned, opened
 from verale.runs.images import IMAGE_SUFFIXES
 
@@ -85,6 +89,31 @@ class Decoder:
     def name_of(self, path: Path) -> Path:
         """The PNG file's name, for a file's."""
         return path.with_suffix(_PNG) if self.takes(path) and path.suffix.lower() != _PNG else path
+
+    def names(self, paths: Iterable[Path], folder: Path) -> list[str]:
+        """The PNG files' names, relative to a folder. Raises InputError: two of them are one."""
+        names = [self.name_of(path).relative_to(folder).as_posix() for path in paths]
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        if twice:
+            raise InputError(folder / twice[0], "would be two pictures of this name: rename one of the files")
+        return names
+
+    def read(self, path: Path, folder: Path, most: int) -> tuple[bytes, DecodedPicture | None]:
+        """The bytes of a file as the checker reads them; and what they were made from, if they were.
+
+        Args:
+            path: the file.
+            folder: to which the name of what they were made from is relative.
+            most: bytes of the file.
+
+        Raises:
+            PictureError: a file that cannot be read or decoded.
+        """
+        try:
+            data = read(path, "a file of pictures", most=most)
+            return self.png(path, path.relative_to(folder).as_posix(), data) if self.takes(path) else (data, None)
+        except InputError as error:
+            raise PictureError(error.problem) from error
 
     def png(self, path: Path, name: str, data: bytes) -> tuple[bytes, DecodedPicture]:
         """The bytes of a PNG file of what a file shows, and where it comes from.

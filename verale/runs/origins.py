@@ -6,6 +6,8 @@ the end of the observable's range is rounded outward. Nothing rests on the searc
 
 A search that was interrupted goes on where it ended: beside the file that is to be written it keeps what it has found,
 of which pictures, by their digests, and what it states of the prototypes whose pictures are enclosed.
+
+Where the pictures are decoded (`searched`), the PNG files of those that are named are written into a folder beside it.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +32,16 @@ from torch import Tensor
 
 from verale.bounds.boxes import box_leaves_domain, box_ranges
 from verale.bounds.network import latent_ranges
-from verale.checker.errors import PictureError
 from verale.checker.origins import TYPE
-from verale.checker.read.pictures import LARGEST as LARGEST_PICTURES
-from verale.checker.read.pictures import LARGEST_PNG, PictureFile, StoredPictures, UnreadFile, opened_files
+from verale.checker.read.pictures import StoredPictures
 from verale.errors import InputError, UsageError
 from verale.files import read, remove_file, write_atomically
 from verale.head import Cosine, Euclidean, Head, as_patches, observables
-from verale.network import FrozenNetwork, picture_digest, pictures_of
+from verale.network import FrozenNetwork, picture_digest
 from verale.runs.arguments import HeadFile
 from verale.runs.folder import require_output, write_output
-from verale.runs.images import image_files
-from verale.runs.seen import named_png
+from verale.runs.inputs import PICTURES
+from verale.runs.searched import SearchedPictures
 
 __all__ = ["FoundOrigin", "OriginSearch", "Unstated"]
 
@@ -132,22 +132,32 @@ class OriginSearch:
     Args:
         head: the head's file, or its path; its geometry is euclidean or a cosine.
         network: the path of the network's file.
-        images: a folder of PNG files, a PNG file, or a safetensors file of pictures.
+        images: a folder of picture files, one of them, or a safetensors file of pictures.
         out: the file to write.
         overwrite: whether it may be replaced.
+        resize: see `Decoder`.
 
     Attributes:
         total: how many pictures there are at most.
+        decoder: makes PNG files.
+        pictures: the folder that gets the PNG files of pictures that are named; None where the pictures are taken as
+            they are given.
 
     Raises:
         InputError: a file that cannot be used or written.
-        UsageError: a head of another geometry, or another network's.
+        UsageError: a head of another geometry, or another network's; a size that cannot be had.
     """
 
     def __init__(
-        self, head: str | Path | HeadFile, network: str | Path, images: str | Path, out: str | Path, overwrite: bool
+        self,
+        head: str | Path | HeadFile,
+        network: str | Path,
+        images: str | Path,
+        out: str | Path,
+        overwrite: bool,
+        resize: int | None = None,
     ) -> None:
-        self._file, self._out, self._images = HeadFile.of(head), Path(out), Path(images)
+        self._file, self._out = HeadFile.of(head), Path(out)
         self._head: Head = self._file.head
         if not isinstance(self._head.geometry, Euclidean | Cosine):
             raise UsageError(
@@ -160,17 +170,21 @@ class OriginSearch:
                 f"the network gives {self._network.output_shape[0]} channels, the head receives {self._head.depth}: is"
                 " it its network?"
             )
-        self._paths = image_files(self._images) if self._images.is_dir() else [self._images]
+        self._searched = SearchedPictures(Path(images), self._network, resize)
         self._partial = self._out.with_name(f"{self._out.name}.partial")
         for path in (self._out, self._partial):
-            inputs = (self._file.path, network, *self._paths)
+            inputs = (self._file.path, network, *self._searched.paths)
             require_output(path, inputs, overwrite or path is self._partial, _BY)
-        self._refused: list[UnreadFile] = []
+        self.decoder = self._searched.decoder
+        self.pictures: Path | None = None
+        if self._searched.are_decoded:
+            self.pictures = self._out.with_name(f"{self._out.name}.{PICTURES}")
+            self._searched.require_room(self.pictures, _BY)
         self._noted = time.monotonic()
 
     @cached_property
     def total(self) -> int:
-        return len(self._paths) if self._images.is_dir() else sum(map(len, self._opened()))
+        return self._searched.total
 
     def run(self, advance: Callable[[int], object] = lambda done: None) -> list[FoundOrigin | Unstated]:
         """Search, write the file, and return what it states of each prototype, in order.
@@ -178,25 +192,29 @@ class OriginSearch:
         Args:
             advance: called with the number of pictures done since the last call.
         """
-        nearest = self._resumed()
+        nearest, seen = self._resumed()
         advance(nearest.pictures)
-        seen = self._seen_of(nearest.pictures)[1]
-        for places, pictures in self._batches(nearest.pictures):
+        widest = max(map(math.prod, self._network.shapes.values()))
+        size = max(1, min(_MOST_PICTURES, _MOST_ENTRIES // widest))
+        for places, pictures in self._searched.batches(nearest.pictures, size):
             nearest = nearest.with_batch(self._turned(pictures), places)
             for picture in pictures:
                 seen.update(picture_digest(picture).encode())
             nearest = replace(nearest, pictures=nearest.pictures + len(pictures), seen=seen.hexdigest())
             self._note(nearest)
             advance(len(pictures))
-        self._tell_refused(nearest.pictures)
+        self._searched.tell_refused(nearest.pictures)
         found = self._stated(nearest)
-        stated = [each.record() for each in found if isinstance(each, FoundOrigin)]
-        if stated:
+        origins = [each for each in found if isinstance(each, FoundOrigin)]
+        if origins and self.pictures is not None:
+            named = {int(nearest.places[each.prototype, 0]): each.picture for each in origins}
+            self._searched.keep(self.pictures, named, self._file.sha256, _BY)
+        if origins:
             document = {
                 "_type": TYPE,
                 "head": self._file.sha256,
                 "network": self._network.digest,
-                "origins": stated,
+                "origins": [each.record() for each in origins],
             }
             write_output(self._out, (json.dumps(document, indent=1) + "\n").encode(), _BY)
         if self._partial.is_file():
@@ -209,55 +227,6 @@ class OriginSearch:
             latents = as_patches(self._network.latents(pictures, torch.float32)).double()
             observed = observables(self._head, latents)
         return observed if self._head.geometry.is_distance else -observed
-
-    # Pictures
-
-    def _opened(self) -> Iterator[StoredPictures]:
-        """The pictures of each file, in order; of one that cannot be used there are none."""
-        self._refused = []
-        yield from (self._used(each) for each in map(named_png, self._paths, self._opening(self._paths)))
-
-    def _opening(self, paths: list[Path]) -> Iterator[StoredPictures | UnreadFile]:
-        most = LARGEST_PNG if self._images.is_dir() else LARGEST_PICTURES
-        return opened_files((PictureFile(str(path), partial(_read, path, most)) for path in paths), self._network.shape)
-
-    def _used(self, opened: StoredPictures | UnreadFile) -> StoredPictures:
-        if isinstance(opened, StoredPictures):
-            return opened
-        self._refused.append(opened)
-        return StoredPictures(self._network.shape, b"")
-
-    def _batches(self, after: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Files and rows (B, 2), and pictures (B, C, H, W), but for the first ones."""
-        widest = max(map(math.prod, self._network.shapes.values()))
-        size = max(1, min(_MOST_PICTURES, _MOST_ENTRIES // widest))
-        places: list[tuple[int, int]] = []
-        pictures: list[Tensor] = []
-        number = 0
-        for file, stored in enumerate(self._opened()):
-            for row in range(len(stored)):
-                number += 1
-                if number <= after:
-                    continue
-                places.append((file, row))
-                pictures.append(self._picture(stored, row))
-                if len(places) == size:
-                    yield torch.tensor(places), torch.stack(pictures)
-                    places, pictures = [], []
-        if places:
-            yield torch.tensor(places), torch.stack(pictures)
-
-    def _picture(self, stored: StoredPictures, row: int) -> Tensor:
-        return pictures_of(StoredPictures(stored.shape, stored.picture(row).values))[0]
-
-    def _tell_refused(self, pictures: int) -> None:
-        """Raises InputError where no picture could be read."""
-        if self._refused and not pictures:
-            raise InputError(self._refused[0].name, self._refused[0].why)
-        if not pictures:
-            raise InputError(self._images, "holds no picture")
-        for each in self._refused:
-            _log.warning("%s is left out: %s", each.name, each.why)
 
     # What was found before
 
@@ -275,12 +244,12 @@ class OriginSearch:
         write_atomically(self._partial, json.dumps(noted).encode())
         self._noted = time.monotonic()
 
-    def _resumed(self) -> _Nearest:
-        """What a search that was interrupted has found, if it was of the same head, network and pictures. Raises
-        InputError: something else has the name of its file."""
+    def _resumed(self) -> tuple[_Nearest, Any]:
+        """What a search that was interrupted has found, if it was of the same head, network and pictures; and SHA-256
+        over their digests. Raises InputError: something else has the name of its file."""
         nothing = _Nearest.nothing(self._head.size)
         if not self._partial.is_file():
-            return nothing
+            return nothing, hashlib.sha256()
         document: Any = None
         with suppress(ValueError, RecursionError):
             document = json.loads(read(self._partial, "an unfinished search"))
@@ -297,28 +266,16 @@ class OriginSearch:
             )
             same = same and found.stated.keys() <= set(range(self._head.size))
             same = same and found.turned.shape == nothing.turned.shape and found.places.shape == nothing.places.shape
-            same = same and self._seen_of(found.pictures)[0] == found.pictures
-            same = same and self._seen_of(found.pictures)[1].hexdigest() == found.seen
+            count, seen = self._searched.seen(found.pictures if same else 0)
+            same = same and (count, seen.hexdigest()) == (found.pictures, found.seen)
         except (KeyError, TypeError, ValueError, RuntimeError):
             raise InputError(
                 self._partial, "is no unfinished search of this command, and in its way; move it away"
             ) from None
         if not same:
             _log.warning("%s is of another head, network or other pictures: the search begins again", self._partial)
-            return nothing
-        return found
-
-    def _seen_of(self, count: int) -> tuple[int, Any]:
-        """How many of the first pictures there are, and SHA-256 over their digests."""
-        seen, number = hashlib.sha256(), 0
-        if count:
-            for stored in self._opened():
-                for row in range(min(len(stored), count - number)):
-                    seen.update(stored.picture(row).digest.encode())
-                    number += 1
-                if number == count:
-                    break
-        return number, seen
+            return nothing, hashlib.sha256()
+        return found, seen
 
     # What is stated
 
@@ -336,11 +293,8 @@ class OriginSearch:
                 found |= {prototype: Unstated(prototype, why) for prototype, _ in pairs}
                 continue
             if last is None or last[0] != file:
-                last = file, self._used(next(self._opening([self._paths[file]])))
-            if row >= len(last[1]):
-                raise InputError(self._paths[file], "was changed meanwhile; start again")
-            name = str(self._paths[file]) + ("" if last[1].size is not None else f", picture {row}")
-            stated = self._of_picture(self._picture(last[1], row), name, pairs)
+                last = file, self._searched.of_file(file)
+            stated = self._of_picture(*self._searched.picture(last[1], file, row), pairs)
             found |= {each.prototype: each for each in stated}
             self._note(replace(nearest, stated=found))
         return [found[prototype] for prototype in sorted(found)]
@@ -374,14 +328,6 @@ def _stated_as(noted: Mapping[str, Any]) -> FoundOrigin | Unstated:
     distance, cosine = (float.fromhex(noted[name]) if name in noted else None for name in ("distance", "cosine"))
     where = str(noted["picture"]), operator.index(noted["patch"]), str(noted["name"])
     return FoundOrigin(prototype, *where, distance, cosine)
-
-
-def _read(path: Path, most: int) -> bytes:
-    """Raises PictureError."""
-    try:
-        return read(path, "a file of pictures", most=most)
-    except InputError as error:
-        raise PictureError(error.problem) from error
 
 
 def _rounded_up(value: Fraction) -> Fraction:

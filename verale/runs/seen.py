@@ -6,7 +6,6 @@ PNG files are kept as they are. What other files show is kept as PNG files (`dec
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -14,7 +13,6 @@ from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verale.checker.errors import PictureError
 from verale.checker.read.pictures import LARGEST as LARGEST_PICTURES
 from verale.checker.read.pictures import LARGEST_PNG, PictureFile, StoredPictures, UnreadFile, opened_files
 from verale.errors import InputError, UsageError, naming, option
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
 
     from verale.bounds.network import Arithmetic
     from verale.head import Head
+    from verale.network import FrozenNetwork
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +110,7 @@ class SeenPictures:
             if resize is not None:
                 raise UsageError(f"{option('resize')} is for picture files, expected none with a tensor of pictures")
             return cls(through, pictures, {NETWORK: network, f"{PICTURES}.safetensors": read.contents[0]}, (path,))
-        listed = [decoder.name_of(each).relative_to(folder).as_posix() for each in paths]
-        twice = [name for name, count in Counter(listed).items() if count > 1]
-        if twice:
-            raise InputError(folder / twice[0], "would be two pictures of this name: rename one of the files")
+        listed = decoder.names(paths, folder)
         found = zip(listed, read.contents, opened, strict=True)
         kept = {name: data for name, data, one in found if isinstance(one, StoredPictures)}
         decoded = {name: read.decoded[name] for name in kept if name in read.decoded}
@@ -191,21 +187,15 @@ class SeenPictures:
         """What `source.json` says of PNG files, which lie in `pictures` beside it; None of a tensor."""
         if not self.names:
             return None
-        network = self.through.network
-        normalised = {"mean": list(network.mean), "std": list(network.std)}
-        described: dict[str, object] = {
-            "network_sha256": network.digest,
-            "preprocessing": [{"type": "ToTensor"}, {"type": "Normalize", "params": normalised}],
-            "prototypes": None,
-        }
+        about = described(self.through.network)
         known: Sequence[int | None] = labels or [None] * len(self.names)
         entries = [
             SourceImage(name, label, hashlib.sha256(self.files[f"{PICTURES}/{name}"]).hexdigest())
             for name, label in zip(self.names, known, strict=True)
         ]
         if self.decoder is not None and self.decoded:
-            described["decoded"] = self.decoder.record(self.decoded)
-        source = SourceFile.build(described, PICTURES, self.classes_of(head).names, entries)
+            about["decoded"] = self.decoder.record(self.decoded)
+        source = SourceFile.build(about, PICTURES, self.classes_of(head).names, entries)
         return source.noting(head_sha256=head.digest).of_latents(latents).noting(image_pictures=self.digests)
 
     def require_apart(self, out: Path) -> None:
@@ -224,6 +214,16 @@ class SeenPictures:
         """The files of a run's folder, by name: `source.json`, where there are PNG files, network and pictures."""
         source = self.source(head, latents, labels)
         return ({} if source is None else {SOURCE: source.to_bytes()}) | self.files
+
+
+def described(network: FrozenNetwork) -> dict[str, object]:
+    """What `source.json` says of a network."""
+    normalised = {"mean": list(network.mean), "std": list(network.std)}
+    return {
+        "network_sha256": network.digest,
+        "preprocessing": [{"type": "ToTensor"}, {"type": "Normalize", "params": normalised}],
+        "prototypes": None,
+    }
 
 
 class _Files:
@@ -248,14 +248,9 @@ class _Files:
     def __call__(self, path: Path) -> bytes:
         """The bytes of a file as the checker reads them. Raises PictureError."""
         self.contents.append(b"")
-        try:
-            data = read(path, "a file of pictures", most=self._most)
-            if self._decoder.takes(path):
-                name = self._decoder.name_of(path).relative_to(self._folder).as_posix()
-                data, made = self._decoder.png(path, path.relative_to(self._folder).as_posix(), data)
-                self.decoded[name] = made
-        except InputError as error:
-            raise PictureError(error.problem) from error
+        data, made = self._decoder.read(path, self._folder, self._most)
+        if made is not None:
+            self.decoded[self._decoder.name_of(path).relative_to(self._folder).as_posix()] = made
         self.contents[-1] = data
         return data
 

@@ -132,6 +132,12 @@ def thirds(module: nn.Module) -> None:
     module.weight.data.fill_(1 / 3)  # type: ignore[union-attr, operator]
 
 
+def test_layers_that_float32_claims_exclude_are_told_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    export_network(nn.Sequential(nn.Hardswish(), nn.Conv2d(3, 2, 1), nn.Hardswish()).eval(), None, SHAPE)
+    (told,) = [record.getMessage() for record in caplog.records]
+    assert "network layer '0': it divides by 6" in told and "(2 layers are such); so nothing is claimed" in told
+
+
 @pytest.mark.parametrize("case", UNCLAIMED)
 def test_what_float32_claims_exclude_is_told_and_the_file_says_so(case: str, caplog: pytest.LogCaptureFixture) -> None:
     """Search and checker refuse a claim in binary32, and prove one in real arithmetic."""
@@ -214,7 +220,7 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], str]] = {
     "by chance": (lambda: Calls(lambda made, module: functional.dropout(made)), "drops numbers by chance"),
     "batch": (lambda: Calls(lambda made, module: functional.batch_norm(made, None, None, training=True)), "batch"),
     "two outputs": (lambda: Calls(lambda made, module: (made, made)), "is not one tensor"),
-    "three dimensions": (lambda: Calls(lambda made, module: made.flatten(2)), r"only \(N, C, H, W\) to \(N, C H W\)"),
+    "three dimensions": (lambda: Calls(lambda made, module: made.flatten(2)), "have no sequences of patches"),
     "nothing": (nn.Identity, "is the picture itself"),
     "NaN": (lambda: with_norm(running_mean=torch.nan), r"layer '1': .*BatchNorm2d\) has a running_mean with NaN"),
     "no variance": (lambda: with_norm(0.0, running_var=0.0), "a running_var plus eps of 0, expected one above 0"),
@@ -248,15 +254,26 @@ def test_a_module_that_mixes_writing_in_place_is_frozen_as_it_computes() -> None
     assert [each.inputs for each in network.layers] == [("picture",), ("conv",), ("relu_", "relu_")]
 
 
+def test_names_that_no_file_has_are_written_otherwise() -> None:
+    module = nn.Sequential()
+    for name in ("block-0", "block_0", "größe"):
+        module.add_module(name, nn.ReLU())
+    assert [each.name for each in export_network(module, None, SHAPE).layers] == ["block_0", "block_0_1", "gr__e"]
+
+
 def test_what_is_no_network_is_refused() -> None:
     with pytest.raises(UsageError, match="expected a torch module"):
         export_network("model", None, SHAPE)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="layer 'add' is unknown"):
         export_network(OwnNetwork(), "add", (3, 8, 8))
-    with pytest.raises(InputError, match="cannot be traced"):
-        export_network(Calls(lambda made, module: made if made.sum() > 0 else -made), None, SHAPE)
-    with pytest.raises(InputError, match="cannot be traced"):
-        export_network(nn.Conv2d(1, 1, 1), None, SHAPE)
+    branching = nn.Sequential(nn.ReLU(), Calls(lambda made, module: made if made.sum() > 0 else -made))
+    told = r"cannot be traced, in its layer 1 \(.*Calls\) \(.*\): write what it does without branches, loops"
+    with pytest.raises(InputError, match=told):
+        export_network(branching, None, SHAPE)
+    with pytest.raises(InputError, match=r"in its layer 1.1 \(torch.*Conv2d\) \(RuntimeError: .*channels"):
+        export_network(nn.Sequential(nn.ReLU(), nn.Sequential(nn.ReLU(), nn.Conv2d(1, 1, 1))), None, SHAPE)
+    with pytest.raises(InputError, match=r"in its layer 1 \(.*Calls\) \(RuntimeError: .*size"):
+        export_network(nn.Sequential(nn.ReLU(), Calls(lambda made, module: made + torch.ones(7))), None, SHAPE)
 
 
 def changed(network: FrozenNetwork, name: str) -> FrozenNetwork:

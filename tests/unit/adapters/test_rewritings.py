@@ -163,26 +163,43 @@ def test_a_maximum_with_gaps_is_written_with_convolutions_and_sums() -> None:
 
 
 def shuffled(given: Tensor) -> Tensor:
-    """As ShuffleNet shuffles."""
-    return given.view(given.size(0), 3, 1, given.size(2), given.size(3)).transpose(1, 2).flatten(1, 2)
-
-
-@pytest.mark.parametrize(
-    "change", [lambda x: x[:, 1:], lambda x: torch.chunk(x, 3, 1)[2], nn.ChannelShuffle(3), shuffled]
-)
-def test_channels_are_chosen_by_a_convolution(change: nn.Module | Callable[[Tensor], Tensor]) -> None:
-    numbers = torch.arange(3.0).reshape(1, 3, 1, 1)
-    chosen = change(numbers).flatten().long()
-    assert f"put nn.Conv2d(3, {len(chosen)}, 1, bias=False) in its place, whose weight has" in refusal(change)
-    other = nn.Conv2d(3, len(chosen), 1, bias=False)
-    other.weight.data = torch.eye(3)[chosen][:, :, None, None]
-    require_same(change, other)
+    """As ShuffleNet shuffles: of each number its square after it, and then the numbers in another order."""
+    given = torch.cat([given, given * given], 1)
+    return given.view(given.size(0), 2, 3, given.size(2), given.size(3)).transpose(1, 2).contiguous().flatten(1, 2)
 
 
 def test_running_statistics_of_instances_are_a_batch_normalisation() -> None:
     module = nn.InstanceNorm2d(CHANNELS, affine=True, track_running_stats=True)
     module.running_mean.normal_()
     require_same(module, module)
+
+
+class PaddedAsTensorFlow(nn.Module):
+    """A convolution that asks how large its input is, as those of timm's `tf_` models do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(4, 3, 3, 2))
+
+    def forward(self, x: Tensor) -> Tensor:
+        rows, columns = (max(0, (-(-n // 2) - 1) * 2 + k - n) for n, k in zip(x.size()[-2:], (3, 2), strict=True))
+        if len(x) < 1 or x.ndim != 4 or x.dim() != 4 or x.size(1) != 3:
+            raise ValueError("expected one image")
+        if rows > 0 or columns > 0:
+            x = functional.pad(x, (columns // 2, columns - columns // 2, rows // 2, rows - rows // 2))
+        return functional.conv2d(x, self.weight, stride=2)
+
+
+class Reshaped(nn.Module):
+    """Parameters in other shapes than those that they are kept in."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gain, self.weight = nn.Parameter(torch.randn(3)), nn.Parameter(torch.randn(6, 3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        weight = torch.reshape(self.weight, (6, 3, 1, 1))[:4]
+        return functional.conv2d(x * self.gain.view(1, -1, 1, 1) + self.gain[:, None, None], weight)
 
 
 class Gate(nn.Module):
@@ -241,6 +258,17 @@ FROZEN: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
     "mean": lambda x: x.mean((2, 3), keepdim=True),
     "amax": lambda x: torch.amax(x, (2, 3), keepdim=True),
     "gate": Gate(),
+    "some channels": lambda x: x[:, 1:],
+    "every second channel": lambda x: x[:, ::2, :, :],
+    "all channels": lambda x: x[:, :7] + x[:, :],
+    "pieces": lambda x: torch.cat([x.chunk(2, 1)[1], torch.chunk(x, 3, 1)[0].relu()], 1),
+    "pieces of two sizes": lambda x: x.split([1, 2], 1)[1] + torch.split(x, 2, dim=1)[0],
+    "shuffled": shuffled,
+    "shuffled by a module": nn.Sequential(nn.Conv2d(3, 6, 1), nn.ChannelShuffle(2)),
+    "repeated": lambda x: x[:, :, None].expand(-1, -1, 2, -1, -1).reshape(-1, 6, 12, 10),
+    "one piece of a group": lambda x: x.view(-1, 3, 1, *x.shape[2:])[:, 1],
+    "padded as TensorFlow": PaddedAsTensorFlow(),
+    "parameters reshaped": Reshaped(),
     "channels last": Turned(),
 }
 
@@ -264,6 +292,7 @@ def test_activations_behind_a_flattening_are_frozen() -> None:
         (lambda x: x.permute(0, 3, 1, 2), r"permutes axes as \(0, 3, 1, 2\): only \(0, 2, 3, 1\), and"),
         (lambda x: x.permute(0, 3, 2, 1), r"permutes axes as \(0, 3, 2, 1\)"),
         (lambda x: functional.max_pool2d(x.permute(0, 2, 3, 1), 2), r"stand behind rows and columns: permute them to"),
+        (lambda x: x.permute(0, 2, 3, 1).chunk(3, 3)[0], r"stand behind rows and columns: permute them to"),
         (nn.GELU("tanh"), 'approximates the normal distribution by a tanh: set approximate="none", or train it so'),
         (lambda x: x / x, "divides by an output of a layer, or by 0"),
         (lambda x: x * x.mean(2, keepdim=True), "only over all rows and columns is known: write it with keepdim=True"),
@@ -322,6 +351,13 @@ NONE: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
     "layers": nn.LayerNorm([3, 12, 10]),
     "softmax": nn.Softmax2d(),
     "by x": lambda x: 1 / x,
+    "rows": lambda x: x[:, :, 1:],
+    "patches": lambda x: x.flatten(2),
+    "turned": lambda x: x.view(-1, 3, 1, 12, 10).transpose(3, 4).reshape(-1, 3, 12, 10),
+    "pixels": lambda x: x.view(1, 3, 6, 2, 10).transpose(2, 3).reshape(1, 6, 6, 10),
+    "norm": lambda x: x.norm(dim=(2, 3), keepdim=True),
+    "one channel": lambda x: x[:, 0],
+    "pieces of rows": lambda x: torch.chunk(x, 2, 2)[0],
 }
 
 

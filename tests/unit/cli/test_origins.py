@@ -6,6 +6,7 @@ import io
 import json
 import re
 from base64 import b64decode
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,25 @@ def test_the_page_draws_the_picture_that_each_prototype_is_a_part_of(explained: 
     assert data["words"]["shown"] == ""
 
 
+def test_the_page_says_that_pictures_of_prototypes_were_decoded(explained: Path) -> None:
+    for number in range(3):
+        Image.open(f"images/{number}.png").save(f"images/{number}.tif")
+        Path("images", f"{number}.png").unlink()
+    assert run("origins", *SEEN, "-o", "decoded.json")[0] == 0
+    decoded = ("--origins", "decoded.json", "--origin-images", "decoded.json.pictures", *BESIDE[4:])
+    assert run("report", "out", "-o", "page.html", *decoded)[0] in (0, 10)
+    said = re.search(r"Of prototypes, (\d) pictures were decoded by Pillow [\d.]+, as source.json says", text())
+    names = {each["picture"] for each in json.loads(Path("decoded.json").read_bytes())["origins"]}
+    assert said is not None and int(said[1]) == len(names)
+    assert sorted(page_data("page.html")["parts"]) == ["0", "1"]
+    run("report", "out", "-o", "page.html", "--overwrite", *BESIDE[4:])
+    assert "Of prototypes, " not in text()
+
+
+def text() -> str:
+    return unescape(Path("page.html").read_text())
+
+
 def test_without_its_picture_the_sentence_names_it(explained: Path) -> None:
     """Certificates beside another network, whose grid may be another one; and a page without room."""
     assert run("report", "out", "-o", "page.html", *BESIDE, "--max-size", "0.0001")[0] in (0, 10)
@@ -220,3 +240,16 @@ def test_show_says_nothing_of_another_heads_prototypes(explained: Path) -> None:
     run("origins", *SEEN, "-o", "origins.json", "--overwrite")
     code, said = run("show", str(next(Path("out").glob("*.ale.json"))), *BESIDE)
     assert code == 6 and "asked of the checker now" not in said
+
+
+def test_of_photographs_the_png_files_are_named_and_proved(folder: Path) -> None:
+    for number in range(3):
+        Image.new("L", (7, 5), 40 * number).save(f"images/{number}.jpg")
+        Path("images", f"{number}.png").unlink()
+    result = CliRunner().invoke(cli, ["origins", *SEEN, "--resize", "4", "-o", "origins.json"])
+    assert result.exit_code == 0, result.output
+    assert f"pictures are decoded by Pillow {Image.__version__}, scaled to a shorter side of 4" in result.stderr
+    assert "the PNG files in origins.json.pictures are proved" in result.stderr
+    assert re.findall(r"images/\d.jpg", result.stdout)
+    code, said = run("audit", "origins.json", *SEEN[:-1], "origins.json.pictures")
+    assert code == 0 and said.count("PROVED") == 2

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import math
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from PIL import Image
 from support import files
 from support.networks import drawn_picture, network_file, picture_digest, pictures_file, png, small_layers
 
@@ -17,8 +21,11 @@ from verale.checker.origins import judge_origins
 from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, observables
 from verale.network import FrozenNetwork
+from verale.pictures import read_picture
 from verale.runs import origins
+from verale.runs.audit import judged_origins, origins_auditor
 from verale.runs.origins import FoundOrigin, OriginSearch, Unstated
+from verale.runs.source import load_source
 
 PICTURES = [drawn_picture((1, 4, 4), seed) for seed in range(9)]
 COSINE = {"geometry": {"kind": "cosine", "epsilon": (2.0**-10).hex()}, "similarity": files.IDENTITY}
@@ -254,3 +261,122 @@ def test_a_stated_cosine_is_no_greater_and_little_less(cosine: float) -> None:
     stated = origins._cosine(cosine)
     assert Fraction(stated) <= Fraction(cosine)
     assert 1 - stated <= 1.02 * (1 - cosine) + 2.0**-52
+
+
+def as_tiff(folder: Path, *numbers: int) -> None:
+    """Pictures as TIFF files, in the place of PNG files; nothing is lost."""
+    for number in numbers:
+        file = folder / "images" / f"{number}.png"
+        Image.open(file).save(file.with_suffix(".tif"))
+        file.unlink()
+
+
+def kept(folder: Path) -> list[str]:
+    return sorted(each.name for each in (folder / "origins.json.pictures").glob("*.png"))
+
+
+def of_kept(folder: Path) -> list[int]:
+    """What an audit with the pictures that were kept gives."""
+    pictures = folder / "origins.json.pictures"
+    auditor = origins_auditor(folder / "head.safetensors", folder / "network.safetensors", pictures)
+    return [each.exit_code for each in judged_origins(folder / "origins.json", auditor, pictures)]
+
+
+def test_of_other_files_the_pictures_that_are_named_become_png_files_which_are_proved(folder: Path) -> None:
+    whole = search(folder).run()
+    expected = json.loads((folder / "origins.json").read_bytes())
+    as_tiff(folder, *range(0, 9, 2))
+    found = search(folder, overwrite=True).run()
+    assert json.loads((folder / "origins.json").read_bytes()) == expected
+    assert [Path(each.name).stem for each in found] == [Path(each.name).stem for each in whole]
+    names = kept(folder)
+    assert names == sorted({f"{Path(each.name).stem}.png" for each in whole}) and len(names) < 9
+    assert of_kept(folder) == [0, 0, 0]
+    source = load_source(folder / "origins.json.pictures" / "source.json")
+    made = [name for name in names if int(Path(name).stem) % 2 == 0]
+    assert source.decoded == f"{len(made)} pictures were decoded by Pillow {Image.__version__}"
+    assert source.pictures == tuple(picture_digest(PICTURES[int(Path(name).stem)]) for name in names)
+    record = json.loads((folder / "origins.json.pictures" / "source.json").read_bytes())["decoded"]["files"]
+    assert record == {
+        name: {"file": given.name, "sha256": hashlib.sha256(given.read_bytes()).hexdigest()}
+        for name, given in ((name, folder / "images" / f"{Path(name).stem}.tif") for name in made)
+    }
+
+
+def test_pictures_are_scaled_and_those_of_an_earlier_file_go(folder: Path) -> None:
+    as_tiff(folder, 0)
+    search(folder).run()
+    before = kept(folder)
+    for number, (file, picture) in enumerate(zip(sorted((folder / "images").iterdir()), PICTURES[::-1], strict=True)):
+        image = Image.open(io.BytesIO(png(picture)))
+        image.resize((8 + number, 8)).save(folder / "images" / f"{number}-large.tif")
+        file.unlink()
+    where = folder / "head.safetensors", folder / "network.safetensors", folder / "images", folder / "origins.json"
+    with pytest.raises(InputError, match="or give resize"):
+        OriginSearch(*where, True).run()
+    assert kept(folder) == before
+    found = OriginSearch(*where, True, 4).run()
+    assert kept(folder) == sorted({f"{Path(each.name).stem}.png" for each in found})
+    sizes = {read_picture(each).size for each in (folder / "origins.json.pictures").glob("*.png")}
+    assert sizes == {(4, 4)}
+    assert of_kept(folder) == [0, 0, 0]
+
+
+def test_what_was_interrupted_goes_on_among_decoded_pictures(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(origins, "_MOST_PICTURES", 2)
+    monkeypatch.setattr(origins, "_SECONDS", 0.0)
+    as_tiff(folder, *range(9))
+    whole = search(folder).run()
+    expected = {each.name: each.read_bytes() for each in (folder / "origins.json.pictures").iterdir()}
+    (folder / "origins.json").unlink()
+
+    def stop(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(origins, "write_output", stop)
+        search(folder).run()
+    monkeypatch.setattr(OriginSearch, "_turned", stop)
+    assert search(folder).run() == whole
+    assert {each.name: each.read_bytes() for each in (folder / "origins.json.pictures").iterdir()} == expected
+
+
+def test_where_png_files_cannot_be_kept_nothing_is_searched(folder: Path) -> None:
+    as_tiff(folder, 1)
+    where = folder / "head.safetensors", folder / "network.safetensors", folder / "images"
+    with pytest.raises(InputError, match="would get copies of its pictures"):
+        OriginSearch(*where, folder / "images" / "origins.json", False)
+    (folder / "origins.json.pictures").mkdir()
+    (folder / "origins.json.pictures" / "1.png").write_bytes(b"mine")
+    with pytest.raises(InputError, match="is in the way"):
+        search(folder)
+    assert (folder / "origins.json.pictures" / "1.png").read_bytes() == b"mine"
+    (folder / "images" / "1.png").write_bytes(png(PICTURES[0]))
+    with pytest.raises(InputError, match="would be two pictures of this name"):
+        search(folder)
+    with pytest.raises(UsageError, match="resize is for picture files"):
+        OriginSearch(*where[:2], folder / "all.safetensors", folder / "origins.json", False, 4)
+
+
+def test_a_photograph_that_is_changed_meanwhile_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_tiff(folder, *range(9))
+    of_picture = OriginSearch._of_picture
+
+    def changed(self: OriginSearch, *given: Any) -> object:
+        for number in range(9):
+            Image.open(io.BytesIO(png(drawn_picture((1, 4, 4), 50 + number)))).save(folder / f"images/{number}.tif")
+        return of_picture(self, *given)
+
+    monkeypatch.setattr(OriginSearch, "_of_picture", changed)
+    with pytest.raises(InputError, match="was changed meanwhile; start again"):
+        search(folder).run()
+    assert not (folder / "origins.json").exists() and not kept(folder)
+
+
+def test_photographs_that_note_an_orientation_are_told(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    turned = Image.Exif()
+    turned[274] = 6
+    Image.open(folder / "images" / "3.png").save(folder / "images" / "3.tif", exif=turned)
+    (folder / "images" / "3.png").unlink()
+    search(folder).run()
+    assert "3.tif" in caplog.text and "orientation" in caplog.text

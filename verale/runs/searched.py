@@ -1,0 +1,203 @@
+"""The pictures among which origins are searched: picture files or a tensor, read one file at a time.
+
+Files that are no PNG files of the network's size are decoded (`decoded`) each time that they are read. Then the PNG
+files of the pictures that an origins file names are kept in a folder beside it: what they show is what is proved.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from verale.checker.errors import PictureError
+from verale.checker.read.pictures import CHANGED, LARGEST_PNG, PictureFile, StoredPictures, UnreadFile, opened_files
+from verale.checker.read.pictures import LARGEST as LARGEST_PICTURES
+from verale.errors import InputError, UsageError, option
+from verale.network import FrozenNetwork, pictures_of
+from verale.runs.decoded import DecodedPicture, Decoder
+from verale.runs.folder import PATIENCE, locked
+from verale.runs.images import image_files, tell_left_out, tell_turned
+from verale.runs.inputs import SOURCE
+from verale.runs.seen import described, named_png
+from verale.runs.source import SourceFile, SourceImage
+from verale.runs.written import WrittenFiles
+
+__all__ = ["SearchedPictures"]
+
+_log = logging.getLogger(__name__)
+
+
+class SearchedPictures:
+    """Pictures for a network, by file and row.
+
+    Args:
+        path: a folder of picture files, one of them, or a safetensors file of pictures.
+        network: the network.
+        resize: see `Decoder`.
+
+    Attributes:
+        paths: the files.
+        decoder: makes PNG files.
+        are_decoded: whether it makes some of these.
+
+    Raises:
+        InputError: a folder without pictures, or two files that would be PNG files of one name.
+        UsageError: a size that cannot be had.
+    """
+
+    def __init__(self, path: Path, network: FrozenNetwork, resize: int | None) -> None:
+        self._given, self._is_folder, self._network = path, path.is_dir(), network
+        self.decoder = Decoder(network.shape, resize)
+        self.paths: Sequence[Path] = image_files(path) if self._is_folder else [path]
+        self._folder = path if self._is_folder else path.parent
+        self._names = self.decoder.names(self.paths, self._folder)
+        self.are_decoded = any(map(self.decoder.takes, self.paths))
+        if resize is not None and not self.are_decoded:
+            raise UsageError(f"{option('resize')} is for picture files, expected none with a tensor of pictures")
+        if self._is_folder:
+            tell_left_out(path)
+        self._refused: list[UnreadFile] = []
+        self._turned: set[str] = set()
+
+    @property
+    def total(self) -> int:
+        """How many pictures there are at most."""
+        return len(self.paths) if self._is_folder else sum(map(len, self._opened()))
+
+    def batches(self, after: int, size: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """Files and rows (B, 2), and pictures (B, C, H, W), but for the first ones; B is at most `size`."""
+        places: list[tuple[int, int]] = []
+        pictures: list[Tensor] = []
+        number = 0
+        for file, stored in enumerate(self._opened()):
+            for row in range(len(stored)):
+                number += 1
+                if number <= after:
+                    continue
+                places.append((file, row))
+                pictures.append(_picture(stored, row))
+                if len(places) == size:
+                    yield torch.tensor(places), torch.stack(pictures)
+                    places, pictures = [], []
+        if places:
+            yield torch.tensor(places), torch.stack(pictures)
+
+    def tell_refused(self, pictures: int) -> None:
+        """Say which files were left out, and which note that they are to be turned. Raises InputError where no picture
+        could be read."""
+        if self._refused and not pictures:
+            raise InputError(self._refused[0].name, self._refused[0].why)
+        if not pictures:
+            raise InputError(self._given, "holds no picture")
+        for each in self._refused:
+            _log.warning("%s is left out: %s", each.name, each.why)
+        tell_turned(sorted(self._turned))
+
+    def seen(self, count: int) -> tuple[int, Any]:
+        """How many of the first pictures there are, and SHA-256 over their digests."""
+        seen, number = hashlib.sha256(), 0
+        if count:
+            for stored in self._opened():
+                for row in range(min(len(stored), count - number)):
+                    seen.update(stored.picture(row).digest.encode())
+                    number += 1
+                if number == count:
+                    break
+        return number, seen
+
+    def of_file(self, file: int) -> StoredPictures:
+        """The pictures of a file, read again."""
+        return self._used(self._named(file, next(self._opening([self.paths[file]]))))
+
+    def picture(self, stored: StoredPictures, file: int, row: int) -> tuple[Tensor, str]:
+        """A picture of a file, and its name. Raises InputError: it is there no longer."""
+        if row >= len(stored):
+            raise InputError(self.paths[file], CHANGED)
+        return _picture(stored, row), str(self.paths[file]) + ("" if stored.size is not None else f", picture {row}")
+
+    def require_room(self, folder: Path, by: str) -> None:
+        """Raise InputError unless a command may write PNG files into a folder: it lies among the pictures, where they
+        would be further ones, or holds other files of their names."""
+        if self._is_folder and folder.resolve().is_relative_to(self._given.resolve()):
+            raise InputError(
+                folder, f"lies in {self._given}, which would get copies of its pictures: choose another {option('out')}"
+            )
+        WrittenFiles(folder).require_own([*self._names, SOURCE], by)
+
+    def keep(self, folder: Path, named: Mapping[int, str], head: str, by: str) -> None:
+        """Write the PNG files of pictures and `source.json`, and remove those that the command wrote there before.
+
+        Args:
+            folder: where to.
+            named: by file, the picture's digest.
+            head: SHA-256 (hex) of the head's file.
+            by: the command.
+
+        Raises:
+            InputError: a file that cannot be written, or a picture that was changed meanwhile.
+        """
+        files: dict[str, bytes] = {}
+        decoded: dict[str, DecodedPicture] = {}
+        for file in sorted(named):
+            name, path = self._names[file], self.paths[file]
+            try:
+                files[name], made = self._bytes(path)
+            except PictureError as error:
+                raise InputError(path, str(error)) from error
+            shown = next(opened_files([PictureFile(name, partial(files.__getitem__, name))], self._network.shape))
+            if isinstance(shown, UnreadFile) or shown.picture(0).digest != named[file]:
+                raise InputError(path, CHANGED)
+            if made is not None:
+                decoded[name] = made
+        about = {**described(self._network), "decoded": self.decoder.record(decoded)}
+        entries = [SourceImage(name, None, hashlib.sha256(data).hexdigest()) for name, data in files.items()]
+        source = SourceFile.build(about, ".", None, entries).noting(head_sha256=head)
+        files[SOURCE] = source.noting(image_pictures=[named[file] for file in sorted(named)]).to_bytes()
+        with locked(folder, PATIENCE) as held:
+            written = WrittenFiles(folder, held)
+            written.require_own(files, by)
+            for name, data in files.items():
+                written.write(name, data, by)
+            for name in set(written.names(by)) - files.keys():
+                written.remove(name, by)
+            written.settle()
+
+    def _opened(self) -> Iterator[StoredPictures]:
+        """The pictures of each file, in order; of one that cannot be used there are none."""
+        self._refused = []
+        for file, opened in enumerate(self._opening(self.paths)):
+            yield self._used(self._named(file, opened))
+
+    def _opening(self, paths: Sequence[Path]) -> Iterator[StoredPictures | UnreadFile]:
+        files = (PictureFile(str(path), partial(self._read, path)) for path in paths)
+        return opened_files(files, self._network.shape)
+
+    def _named(self, file: int, opened: StoredPictures | UnreadFile) -> StoredPictures | UnreadFile:
+        return named_png(self.decoder.name_of(self.paths[file]), opened)
+
+    def _used(self, opened: StoredPictures | UnreadFile) -> StoredPictures:
+        if isinstance(opened, StoredPictures):
+            return opened
+        self._refused.append(opened)
+        return StoredPictures(self._network.shape, b"")
+
+    def _read(self, path: Path) -> bytes:
+        return self._bytes(path)[0]
+
+    def _bytes(self, path: Path) -> tuple[bytes, DecodedPicture | None]:
+        """The bytes of a file as the checker reads them, and what they were made from. Raises PictureError."""
+        data, made = self.decoder.read(path, self._folder, LARGEST_PNG if self._is_folder else LARGEST_PICTURES)
+        if made is not None and made.turned:
+            self._turned.add(str(path))
+        return data, made
+
+
+def _picture(stored: StoredPictures, row: int) -> Tensor:
+    return pictures_of(StoredPictures(stored.shape, stored.picture(row).values))[0]
