@@ -593,7 +593,7 @@ read/head_file.py HeadFile._check_domain: a domain may be empty
     unit/checker/read/test_head_file.py::test_a_ball_that_misses_the_box_is_refused_and_one_that_touches_it_is_not
 read/head_file.py HeadFile._check_tensors: numbers may be infinite
     without tensor.check_finite()
-    unit/checker/read/test_head_file.py::test_refuses
+    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/head-infinity]
 read/head_file.py HeadFile._check_pooling: means of distances go with every readout
     kind.startswith('max_minus') and self.readout.kind != 'linear'
     => kind == 'max_minus_mean' and self.readout.kind != 'linear'
@@ -605,7 +605,7 @@ read/latents.py Latents._digests: the digest leaves out the shape
     unit/checker/read/test_latents.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
 read/latents.py read_latents_file: numbers may be infinite
     without tensor.check_finite()
-    unit/checker/read/test_latents.py::test_refuses[NaN in any image]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/latents-nan]
 read/network_file.py _check_tensors: weights may be infinite
     without tensor.check_finite()
     unit/checker/read/test_network_file.py::test_refuses_what_breaks_one_rule[network-bias-infinite]

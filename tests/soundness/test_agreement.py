@@ -113,21 +113,15 @@ def test_they_agree_on_files_at_the_limits(executable, monkeypatch) -> None:
     assert missed.items() <= {f"sizes/{name}": reason for name, reason in missable.items()}.items()
 
 
-@pytest.mark.long
-def test_they_agree_on_many_mutants(executable) -> None:
-    # Mutants with ends such as 1e300 are hard to find good weights for.
-    require_agreement(tallied(mutated(200, seed=1)), missed=0.01)
-
-
 def is_tree_of_steps(number: int) -> bool:
     ((name, _),) = draws([number], 1)
     return "steps" in name and "soft_tree" in name
 
 
 @pytest.mark.long
-def test_they_agree_on_random_heads_of_every_combination(executable) -> None:
+def test_they_agree_on_random_heads_of_a_third_of_the_combinations(executable) -> None:
     """But for soft trees of steps, which the program does not cover."""
-    numbers = [number for number in range(len(COMBINATIONS)) if not is_tree_of_steps(number)]
+    numbers = [number for number in range(0, len(COMBINATIONS), 3) if not is_tree_of_steps(number)]
     require_agreement(tallied(compare.emitted(numbers, 1)))
 
 

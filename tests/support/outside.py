@@ -35,7 +35,7 @@ __all__ = ["FAULTS", "ROOT", "OutsideFault", "chosen", "detected_by"]
 _SECONDS = 300
 """A test that takes longer hangs: it takes a second or some, on a busy machine twenty."""
 _IMPORTED = (
-    *("torch", "safetensors.torch", "flint", "jsonschema", "click", "hypothesis"),
+    *("torch", "scipy.optimize", "safetensors.torch", "flint", "jsonschema", "click", "hypothesis"),
     *("pyarrow.parquet", "pyarrow.fs", "pyarrow.dataset"),
 )
 """What is imported once, not in every process."""
@@ -153,7 +153,7 @@ def _test(folder: str, output: Path, tests: Sequence[str]) -> None:
 
     if not str(verale.__file__).startswith(folder):
         raise ValueError(f"{verale.__file__} is another copy of the package")
-    options = ["-x", "-q", "-W", "ignore::pytest.PytestAssertRewriteWarning", "--no-header", "--tb=no"]
+    options = ["-x", "-q", "--assert=plain", "--no-header", "--tb=no"]
     options += [word for plugin in _NOT_NEEDED for word in ("-p", f"no:{plugin}")]
     options += ["-o", f"pythonpath={folder} tests ."]
     sys.exit(pytest.main([*options, *(f"tests/{test}" for test in tests)]))

@@ -1,4 +1,8 @@
-"""A head, latents and certificates; a Ray of two workers for all tests; and the same without Ray, in this process."""
+"""A head, latents and certificates; a Ray of two workers for all tests; and the same without Ray, in this process.
+
+The search and what it needs is imported by the fixtures: a process for one test of the checker would spend most of its
+time on that.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +14,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.small import small_latents, varied_head
 
-from verale.certificate import Certificate
-from verale.datasets.certificates import write_rows
-from verale.head import save_latents
-from verale.runs.workers import ray as pipeline
-from verale.runs.workers.local import Job
-from verale.search.explain import explain
+if TYPE_CHECKING:
+    from verale.runs.workers.local import Job
 
 
 @dataclass(frozen=True)
@@ -37,6 +36,13 @@ class Given:
 
 @pytest.fixture(scope="session")
 def given(tmp_path_factory: pytest.TempPathFactory) -> Given:
+    from support.small import small_latents, varied_head
+
+    from verale.certificate import Certificate
+    from verale.datasets.certificates import write_rows
+    from verale.head import save_latents
+    from verale.search.explain import explain
+
     folder = tmp_path_factory.mktemp("given")
     head = varied_head("inner product in a ball", 1, prototypes=16, depth=8, classes=3)
     latents = small_latents(head, images=40, patches=6)
@@ -90,6 +96,7 @@ class HereProcess:
 @pytest.fixture
 def without_ray(monkeypatch: pytest.MonkeyPatch) -> type[Killed]:
     """`--engine ray` has workers in this process; raising what this gives kills one."""
+    from verale.runs.workers import ray as pipeline
 
     @contextmanager
     def start(workers: int | None = None, address: str | None = None, gpus: bool = False) -> Iterator[Here]:
@@ -106,6 +113,8 @@ def ray_itself() -> Iterator[None]:
             warnings.simplefilter("ignore")  # Ray's own, as it starts
             os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
             import ray
+
+            from verale.runs.workers import ray as pipeline
 
             with pipeline._importable():
                 pipeline._connect("local", 2)

@@ -8,13 +8,15 @@ from __future__ import annotations
 import math
 import random
 from fractions import Fraction
-from importlib import import_module
+from itertools import product
+from typing import Any
+from unittest.mock import patch
 
 import flint
 import mpmath
 import pytest
-from checker_mutants.attacks.arithmetic import foreign_integers
 
+from verale.checker import arb, series
 from verale.checker.arithmetic import Arithmetic
 from verale.checker.errors import KernelError
 from verale.checker.options import KERNELS, load_arithmetic
@@ -36,10 +38,14 @@ def truth(ball: flint.arb, bits: int) -> tuple[Fraction, Fraction]:
     return ends[0], ends[1]
 
 
-def check(ends: tuple[int, int], ball: flint.arb, bits: int) -> None:
+def holds(ends: tuple[int, int], ball: flint.arb, bits: int) -> None:
     low, high = truth(ball, bits)
     assert ends[0] <= low
     assert high <= ends[1]
+
+
+def check(ends: tuple[int, int], ball: flint.arb, bits: int) -> None:
+    holds(ends, ball, bits)
     assert ends[1] - ends[0] <= 2
 
 
@@ -92,6 +98,43 @@ def test_exp_encloses(kernel: Arithmetic) -> None:
         for mantissa, exponent, bits in exponents():
             ball = (flint.arb(flint.fmpz(mantissa)) * flint.arb(2) ** exponent).exp()
             check(kernel.exp(mantissa, exponent, bits), ball, bits)
+
+
+IMPLEMENTATIONS = {"arb": arb, "mpmath": series}
+
+
+@pytest.mark.parametrize("guard", [4, 32])
+@pytest.mark.parametrize("name", KERNELS)
+def test_few_bits_and_a_small_guard_are_enough(name: str, guard: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(IMPLEMENTATIONS[name], "GUARD_BITS", guard)
+    kernel, generator = load_arithmetic(name), random.Random(2)
+    with flint.ctx.workprec(TRUTH_BITS):
+        for _ in range(150):
+            bits = generator.choice((0, 1, 2, 3, 5, 12, 40))
+            n, d = (generator.randrange(1, 1 << generator.choice((3, 9, 60))) for _ in range(2))
+            mantissa, exponent = generator.randrange(-99, 40), generator.choice((-70, -9, -5, -4, -3))
+            holds(kernel.log(n, d, bits), flint.arb(flint.fmpq(n, d)).log(), bits)
+            argument = flint.arb((flint.fmpz(mantissa), flint.fmpz(exponent)))
+            holds(kernel.exp(mantissa, exponent, bits), argument.exp(), bits)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_terms_that_are_left_out_decide_where_the_first_lie_on_the_grid(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the logarithm of (2^k + 1) / (2^k - 1) the first term lies on the grid and the others far below. Of the
+    exponential of -1/4, with two bits and no guard bits, the first terms lie on the grid."""
+    kernel = load_arithmetic(name)
+    with flint.ctx.workprec(TRUTH_BITS):
+        for k, bits in product((20, 30, 40), range(30, 48)):
+            n, d = (1 << k) + 1, (1 << k) - 1
+            for numerator, denominator in ((n, d), (d, n)):
+                holds(
+                    kernel.log(numerator, denominator, bits), flint.arb(flint.fmpq(numerator, denominator)).log(), bits
+                )
+        monkeypatch.setattr(IMPLEMENTATIONS[name], "GUARD_BITS", 0)
+        for mantissa, bits in product((-1, 1), (2, 3, 4)):
+            holds(kernel.exp(mantissa, -2, bits), (flint.arb(mantissa) / 4).exp(), bits)
 
 
 def test_log_is_antisymmetric_and_adds_up(kernel: Arithmetic) -> None:
@@ -158,9 +201,38 @@ def test_mpmath_itself_does_not_enclose_log() -> None:
         assert high - low <= 2
 
 
+class Foreign(int):
+    """An integer of another package, as gmpy2's `mpz`: what is computed of it is one too."""
+
+    def __neg__(self) -> Foreign:
+        return Foreign(-int(self))
+
+    def __lshift__(self, places: int) -> Foreign:
+        return Foreign(int(self) << places)
+
+    def __rshift__(self, places: int) -> Foreign:
+        return Foreign(int(self) >> places)
+
+    def __rlshift__(self, value: int) -> Foreign:
+        return Foreign(value << int(self))
+
+    def __rrshift__(self, value: int) -> Foreign:
+        return Foreign(value >> int(self))
+
+    def __add__(self, other: int) -> Foreign:
+        return Foreign(int(self) + other)
+
+
 def test_the_integers_of_mpmath_s_backend_stay_in_the_kernel() -> None:
     """gmpy2's, say, of which Decimal makes no number: a message about what is not proved then ended in a TypeError."""
-    assert foreign_integers(lambda name: import_module(f"verale.checker.{name}"), "mpmath") == ""
+    kernel, add = load_arithmetic("mpmath"), series.mpi_add
+
+    def foreign(*given: Any) -> Any:
+        return tuple((sign, Foreign(m), Foreign(exponent), size) for sign, m, exponent, size in add(*given))
+
+    with patch.object(series, "mpi_add", foreign):
+        for ends in (kernel.log(2, 3, 20), kernel.log(5, 3, 9), kernel.exp(-3, -1, 20)):
+            assert all(type(end) is int for end in ends)
 
 
 def test_an_unknown_kernel() -> None:

@@ -168,9 +168,10 @@ def test_the_normalised_picture_is_rational(kernel: Arithmetic) -> None:
         assert low <= (Fraction(value, 255) - mean) / std * 2**box.bits <= high <= low + 2
 
 
-def test_weights_of_all_sizes(kernel: Arithmetic) -> None:
+@pytest.mark.parametrize("larger", [[], [1.7976931348623157e308]])
+def test_weights_of_all_sizes(larger: list[float], kernel: Arithmetic) -> None:
     """Of these some are too large for a float on the grid, and what is cut off of others is multiplied by 2^40."""
-    weights = [2.0**1000, 2.0**-1073, -(2.0**-1073), 1.7976931348623157e308, 1.0]
+    weights = [2.0**1000, 2.0**-1073, -(2.0**-1073), 1.0, *larger]
     tensors = {"a.weight": [[[[weight]]] for weight in weights]}
     check(Drawn([layer("a", "conv2d", "picture")], tensors, (1, 1, 1), [0.0], [2.0**-40]), b"\xff", kernel)
 
@@ -242,3 +243,27 @@ def test_a_bias_between_units_of_the_grid_is_held(kernel: Arithmetic) -> None:
         read = read_network(network_file([layer("a", "conv2d", "picture")], tensors, (1, 1, 1)))
         found = sums.Sums(read.layers[0], kernel, 3, False).of(Ends([0], [0]))
         assert (found.lower, found.upper) == ([1], [2])
+
+
+def test_a_steep_normal_distribution(kernel: Arithmetic) -> None:
+    """Of what is known roughly: 2^20 (x - 1/5)."""
+    layers = [layer("a", "conv2d", "picture"), layer("b", "gaussian", "a")]
+    tensors = {"a.weight": [[[[2.0**20]]]], "a.bias": [-(2.0**20) * 0.2]}
+    check(Drawn(layers, tensors, (1, 1, 5), [0.0], [1.0]), bytes([0, 51, 102, 153, 204]), kernel)
+
+
+@pytest.mark.parametrize(
+    ("last", "tensors", "mean"),
+    [
+        (layer("b", "multiply", "a", "picture"), {"a.weight": [[[[-(2.0**20)]]]]}, 0.0),  # unlike signs
+        (layer("b", "multiply", "a", "picture"), {"a.weight": [[[[1.0]]], [[[-2.0]]]]}, 0.1),
+        (layer("b", "clamp", "a", lower=(3 * 2.0**-70).hex(), upper=(0.25).hex()), {"a.weight": [[[[1.0]]]]}, 0.0),
+    ],
+    ids=["unlike signs", "a factor of places", "ends of a clamp between units of the grid"],
+)
+def test_what_few_random_networks_have(
+    last: dict[str, object], tensors: dict[str, object], mean: float, kernel: Arithmetic
+) -> None:
+    layers = [layer("a", "conv2d", "picture"), last]
+    network = Drawn(layers, tensors, (1, 1, 5), [mean], [0.7 if mean else 1.0])
+    check(network, bytes([0, 51, 102, 153, 204]), kernel)
