@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 from support.commands import Completed, process
 from support.commands import in_process as run
 from support.exact import observable
@@ -81,17 +80,6 @@ def test_json_output_is_one_object_a_line(folder):
     assert all(record["claims"]["instance"] == "not checked" and record["seconds"] >= 0 for record in records)
 
 
-def test_a_truncated_certificate_is_malformed(folder):
-    for kept in (0, 1, 100, -5):
-        result = audit(folder, original(folder)[:kept])
-        assert result.returncode == 5 and result.stdout.startswith("MALFORMED")
-
-
-def test_another_heads_certificate_is_told_apart(folder):
-    result = audit(folder, original(folder), head="other.safetensors")
-    assert result.returncode == 6 and "speaks of the head" in result.stdout
-
-
 def test_other_latents_are_told_apart(folder, tmp_path):
     save_latents(tmp_path / "z", small_latents(small_head("euclidean"), seed=5))
     result = run("audit", folder / "certificates" / "0.ale.json", "--head", folder / "head.safetensors",
@@ -142,13 +130,6 @@ def test_a_swapped_class_is_refuted_by_the_image_itself(folder):
 
     result = audit(folder, changed(folder, swap))
     assert result.returncode == 4 and result.stdout.startswith("REFUTED")
-
-
-def test_the_most_severe_verdict_decides_and_one_bad_file_stops_nothing(folder):
-    result = run("audit", folder / "certificates", folder / "nowhere", folder / "certificates" / "0.ale.json",
-                 "--head", folder / "head.safetensors")  # fmt: skip
-    assert result.returncode == 9
-    assert result.stdout.count("PROVED") == 5 and "nowhere" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -215,19 +196,6 @@ def test_unless_told_otherwise_the_smallest_explanation_is_kept(readable, folder
     assert "readable" in run("summary", tmp_path / "readable").stdout
 
 
-def test_an_image_without_an_explanation_is_told_and_the_others_are_kept(folder, tmp_path):
-    head = small_head("euclidean")
-    tie = type(head)(head.weight[:1].repeat(2, 1), head.geometry, head.similarity, prototypes=head.prototypes)
-    tie.save(tmp_path / "tie.safetensors")
-    save_latents(tmp_path / "z", torch.rand(2, 5, 6))
-    result = run(
-        "explain", "--head", tmp_path / "tie.safetensors", "--latents", tmp_path / "z", "--out", tmp_path / "o"
-    )
-    assert result.returncode == 10 and "0, 1" in result.stderr
-    rows = summary(tmp_path / "o")
-    assert all("tie" in row["Reason"] and row["Certificate"] == "" for row in rows)
-
-
 @pytest.mark.long  # 50 digits, explained and audited
 def test_the_demo_explains_and_proves_every_packaged_digit(tmp_path):
     sent, mark = tmp_path / "sent", tmp_path / "mark"
@@ -258,12 +226,6 @@ def test_the_demo_explains_and_proves_every_packaged_digit(tmp_path):
     assert codes == [0, 5, 6, 3, 7, 7], told.stdout + told.stderr
 
 
-def test_help_and_version():
-    for arguments in (("--help",), ("--version",)):
-        result = process(*arguments)
-        assert result.returncode == 0 and "verale" in result.stdout.lower()
-
-
 HELP = """
 import click
 from click.testing import CliRunner
@@ -286,7 +248,8 @@ def test_every_command_has_help():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code"), [(("head", "--help"), 0), (("guess",), 2), (("audit", "nowhere", "--head", "nowhere"), 9)]
+    ("arguments", "code"),
+    [(("--version",), 0), (("head", "--help"), 0), (("audit", "nowhere", "--head", "nowhere"), 9)],
 )
 def test_a_process_prints_and_returns_the_same(arguments, code):
     """So the other tests of this file may run the commands in this process."""

@@ -238,15 +238,6 @@ def test_overwriting_leaves_nothing_of_the_other_run(tmp_path, whole) -> None:
     assert contents(tmp_path) == whole
 
 
-@pytest.mark.parametrize("name", ["000000.ale.json", "mine.ale.json", "explanations.csv"])
-def test_files_of_no_known_run_are_refused(name, tmp_path) -> None:
-    (tmp_path / name).write_bytes(b"mine")
-    for overwrite in (False, True):
-        with pytest.raises(InputError, match=rf"/{name}: .*; verale did not write it, or it was changed since"):
-            run(tmp_path, how=RunOptions(overwrite=overwrite))
-        assert [path.name for path in tmp_path.iterdir()] == [name] and (tmp_path / name).read_bytes() == b"mine"
-
-
 def test_a_stranger_among_the_run_s_files_is_refused(tmp_path) -> None:
     run(tmp_path)
     (tmp_path / "000005.ale.json").write_bytes(b"mine")
