@@ -175,19 +175,20 @@ def test_explain_writes_certificates_and_a_summary_that_audit_proves(folder, tmp
     assert result.returncode == 0 and "minimality proved" in result.stdout.splitlines()[0]
 
 
-@pytest.mark.parametrize("readable", [0, smallest.READABLE])
-def test_unless_told_otherwise_the_smallest_explanation_is_kept(readable, folder, tmp_path, monkeypatch):
+def test_unless_told_otherwise_the_smallest_explanation_is_kept(folder, tmp_path, monkeypatch):
     """But the first where it is read at a glance."""
-    monkeypatch.setattr(smallest, "READABLE", readable)
     files = ("--head", folder / "head.safetensors", "--latents", folder / "latents.safetensors")
     read: dict[str, list[int]] = {}
-    for paradigm in ("readable", "evidence", "top_k", "mixed", "projection"):
-        chosen = () if paradigm == "readable" else ("--paradigm", paradigm)
-        assert run("explain", *files, "--out", tmp_path / paradigm, *chosen).returncode == 0
+    for paradigm in ("readable", "smallest", "evidence", "top_k", "mixed", "projection"):
+        chosen = () if paradigm in ("readable", "smallest") else ("--paradigm", paradigm)
+        with monkeypatch.context() as patched:
+            patched.setattr(smallest, "READABLE", 0 if paradigm == "smallest" else smallest.READABLE)
+            assert run("explain", *files, "--out", tmp_path / paradigm, *chosen).returncode == 0
         certificates = map(Certificate.load, sorted((tmp_path / paradigm).glob("*.ale.json")))
         read[paradigm] = [to_read(each.statements, 12, each.patches) for each in certificates]
-    given = zip(read["evidence"], read["top_k"], read["mixed"], read["projection"], strict=True)
-    assert read["readable"] == [first if first <= readable else min(first, *others) for first, *others in given]
+    given = list(zip(read["evidence"], read["top_k"], read["mixed"], read["projection"], strict=True))
+    assert read["smallest"] == list(map(min, given))
+    assert read["readable"] == [one[0] if one[0] <= smallest.READABLE else min(one) for one in given]
     for row in summary(tmp_path / "readable"):
         others = [other.split(" ")[0] for other in row["Others"].split("; ")]
         assert {row["Paradigm"], *others} == {"evidence", "top_k", "mixed", "projection"}
