@@ -26,6 +26,8 @@ HEAD = small_head("euclidean")
 LATENTS = small_latents(HEAD, images=5)
 OPTIONS = SearchOptions("projection", batch=2)
 
+pytestmark = pytest.mark.usefixtures("searched_once")
+
 
 def run(folder: Path, most: int | None = None, **changes: object) -> list[Explained]:
     """Explain into a folder, or leave after so many images; return the rows without times."""

@@ -20,10 +20,12 @@ from verale.runs.explain import open_run
 from verale.runs.folder import locked, require_output, write_beside, write_output, write_results
 from verale.runs.options import RunOptions
 from verale.runs.written import FILES, RequiredFile, WrittenFiles, noted_in
-from verale.search import Batches, ImageResult, SearchOptions
+from verale.search import SearchOptions
 
 HEAD = small_head("euclidean")
 LATENTS = small_latents(HEAD, images=2)
+
+pytestmark = pytest.mark.usefixtures("searched_once")
 
 
 def sha256(data: bytes) -> str:
@@ -323,19 +325,6 @@ def of_run(out: Path) -> dict[str, object]:
     return noted | {FILES: sorted(str(line["file"]) for line in lines(out))}
 
 
-@pytest.fixture
-def searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is found of an image does not depend on files, so it is searched for at the first step only."""
-    search, found = Batches.explain_images, {}
-
-    def explain_images(batches: Batches, images: torch.Tensor) -> list[ImageResult]:
-        asked = images.numpy().tobytes()
-        found[asked] = found.get(asked) or search(batches, images)
-        return found[asked]
-
-    monkeypatch.setattr(Batches, "explain_images", explain_images)
-
-
 FOREIGN = {"notes.txt": b"mine", "images/mine.png": b"mine", "deep/head.safetensors": b"mine", ".swp": b"mine"}
 
 
@@ -376,7 +365,6 @@ def test_an_interruption_at_any_step_loses_nothing_and_is_gone_on_with(
     command: Callable[[Path], None],
     again: Callable[[Path], None],
     tmp_path: Path,
-    searched_once: None,
 ) -> None:
     """As by kill -9, between two steps or within a write, and then once more, at the same step of what goes on."""
     begun, whole = tmp_path / "begun", tmp_path / "whole"
@@ -408,7 +396,7 @@ def _steps(prepare: Callable[[], object], command: Callable[[Path], None], out: 
     yield from range(system.steps)
 
 
-def test_a_full_disk_within_any_write_is_one_error_and_the_run_goes_on(tmp_path: Path, searched_once: None) -> None:
+def test_a_full_disk_within_any_write_is_one_error_and_the_run_goes_on(tmp_path: Path) -> None:
     (tmp_path / "whole").mkdir()
     with_foreign(tmp_path / "whole")
     explain(tmp_path / "whole")
