@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import importlib.util
 import os
 import re
 import shlex
 import shutil
-import struct
 import subprocess
 import sys
 import warnings
@@ -23,7 +21,7 @@ import torch
 from PIL import Image
 from support.cases import every
 from support.commands import in_process, program
-from support.prototypedl import SIDE, save_whole, small
+from support.prototypedl import SIDE, random_digits, save_whole, small, write_idx
 from support.small import small_head, small_latents
 
 import verale
@@ -83,9 +81,6 @@ def steps(page: str) -> Iterator[tuple[str, str]]:
         elif language == "python":
             following = found[number + 1] if number + 1 < len(found) else ("", "")
             yield f"python -c {shlex.quote(text)}", following[1] if following[0] == "text" else ""
-
-
-"""Who runs the first search of all on a machine is told so; the pages do not show it."""
 
 
 def told(printed: str) -> re.Pattern[str]:
@@ -153,13 +148,7 @@ def published_states(folder: Path) -> None:
     }
     torch.save({"state_dict": hyperpg}, folder / "last.ckpt")
     save_whole(small(), folder / "model.pth")
-    pixels = torch.randint(256, (4, SIDE, SIDE), dtype=torch.uint8, generator=drawn)
-    for name, shape, content in (
-        ("images.idx3", (4, SIDE, SIDE), pixels.numpy().tobytes()),
-        ("labels.idx1", (4,), bytes(4)),
-    ):
-        header = struct.pack(f">HBB{len(shape)}I", 0, 8, len(shape), *shape)
-        folder.joinpath(f"{name}-ubyte.gz").write_bytes(gzip.compress(header + content))
+    write_idx(folder, "images.idx3", "labels.idx1", random_digits(4), [0] * 4)
     digits, photos = folder / "digits", folder / "photos"
     digits.mkdir()
     photos.mkdir()

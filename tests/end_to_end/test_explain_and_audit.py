@@ -1,62 +1,86 @@
-"""What the search emits, the checker proves: every head, every paradigm, minimality included.
+"""What the search emits, the checker proves: every head, every paradigm that it has, minimality included.
 
-Both kernels in the long run; tests/contract/test_capabilities.py has each part and paradigm by each.
+tests/contract/test_capabilities.py has each part and paradigm by each kernel.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import islice
+
 import pytest
 import torch
-from support.small import GEOMETRIES, small_head, small_latents
+from support.exact import redrawn_alike
+from support.named import head_named
+from support.small import FOCAL, GEOMETRIES, VARIED, small_head, small_latents
 
 import verale
+from verale.bounds import activation_range, margins_of
 from verale.bounds.margin import LinearMargins
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
-from verale.errors import InputError
-from verale.head import Box, Cosine, Euclidean, Head, Identity, LogRatio, Softmax, save_latents
-from verale.paradigms import PARADIGMS
+from verale.errors import InputError, UsageError
+from verale.head import Box, Cosine, Euclidean, Head, Identity, LogRatio, Softmax, as_patches, save_latents
+from verale.paradigms import PARADIGMS, paradigms_of
+from verale.rounding import Enclosure
+from verale.search import best_paradigm
 from verale.search.explain import explain
 from verale.search.linked import Linked
 
-CASES = [
-    (geometry, name)
-    for geometry in GEOMETRIES
-    for name, paradigm in PARADIGMS.items()
-    if not paradigm.one_patch
-    if name == "top_k" or (name in ("simplex", "assignment", "sparse")) == (geometry == "softmax")
-]
-NEAREST = ("cosine", "softmax")
-"""Geometries of which the other order is tried in a short run too."""
+FOCAL_HEADS = tuple(f"{geometry} {kind}" for geometry, kind in FOCAL)
+HEADS = (*GEOMETRIES, *FOCAL_HEADS, *VARIED)
 
 
+@pytest.mark.parametrize("name", HEADS)
 @pytest.mark.parametrize(
-    ("geometry", "paradigm", "order", "seed", "images", "kernel"),
-    [
-        *((*case, "rival", 0, 2, "arb") for case in CASES),
-        *((*case, "nearest", 0, 2, "mpmath") for case in CASES if case[0] in NEAREST),
-        # Another head, and more images.
-        *(pytest.param(*case, "nearest", 2, 5, "both", marks=pytest.mark.long) for case in CASES),
-    ],
+    ("order", "kernel", "one_in"),
+    [("rival", "arb", 3), pytest.param("nearest", "both", 1, marks=pytest.mark.long)],  # which states more
 )
-def test_every_certificate_is_proved(geometry, paradigm, order, seed, images, kernel, tmp_path):
-    head = small_head(geometry, seed)
-    latents = small_latents(head, images=images, seed=seed)
+def test_every_certificate_is_proved(name, order, kernel, one_in, tmp_path):
+    """Under one in so many of a head's paradigms."""
+    head = head_named(name, 4)
+    latents = small_latents(head, images=2, seed=4)
     save_latents(tmp_path / "latents.safetensors", latents)
     auditor = Auditor(head.to_bytes(), (tmp_path / "latents.safetensors").read_bytes(), kernel)
-    emitted = [c for c in explain(head, latents, paradigm, order=order) if isinstance(c, Certificate)]
-    assert emitted
-    for certificate in emitted:
-        verdict = auditor.check(certificate.to_bytes(), minimality=True)
-        assert verdict.status is Status.PROVED, verdict.message
-        claims = ["entailment", "instance", *["minimality"] * certificate.minimal]
-        assert dict(verdict.claims) == dict.fromkeys(claims, "proved")
-        linked = Linked.of(head, certificate.patches) if paradigm == "top_k" else None
-        margins = LinearMargins.of(head, torch.tensor([certificate.predicted]), certificate.patches)
-        sure = linked is None or linked.shrunk(margins, certificate.statements)[2]
-        assert certificate.minimal == (PARADIGMS[paradigm].minimal and sure)
-        for claimed, proved in zip(certificate.margins, verdict.margins, strict=True):
-            assert (claimed is None and proved is None) or claimed <= proved
+    proved_under = 0
+    for paradigm in islice(paradigms_of(head.geometry.kind, patches=5), HEADS.index(name) % one_in, None, one_in):
+        try:
+            emitted = [c for c in explain(head, latents, paradigm, order=order) if isinstance(c, Certificate)]
+        except UsageError:  # it needs another readout, or a pooling by one patch
+            continue
+        # What prototypes of other classes give is not stated one by one there, so that some classes stay open.
+        assert emitted or paradigm == "evidence"
+        proved_under += 1
+        for certificate in emitted:
+            verdict = auditor.check(certificate.to_bytes(), minimality=True)
+            assert verdict.status is Status.PROVED, (paradigm, verdict.message)
+            claims = ["entailment", "instance", *["minimality"] * certificate.minimal]
+            assert dict(verdict.claims) == dict.fromkeys(claims, "proved")
+            if name in GEOMETRIES:
+                linked = Linked.of(head, certificate.patches) if paradigm == "top_k" else None
+                margins = LinearMargins.of(head, torch.tensor([certificate.predicted]), certificate.patches)
+                sure = linked is None or linked.shrunk(margins, certificate.statements)[2]
+                assert certificate.minimal == (PARADIGMS[paradigm].minimal and sure)
+            for claimed, proved in zip(certificate.margins, verdict.margins, strict=True):
+                assert (claimed is None and proved is None) or claimed <= proved
+    assert proved_under >= 2 / one_in - 1
+
+
+@pytest.mark.parametrize("name", (*FOCAL_HEADS, *VARIED))
+def test_latents_that_satisfy_the_explanation_are_classified_alike(name):
+    """Patches without a statement are redrawn. Of a focal head a bias leaves some: else the mean asks for all."""
+    head = head_named(name, 2)
+    latents = small_latents(head, images=4, patches=7, seed=2)
+    if name in FOCAL_HEADS:
+        whole = activation_range(head, 7)
+        boxes = Enclosure(whole.lower[None, None], whole.upper[None, None])
+        unaided = float(margins_of(head, torch.tensor([0]), 7).lower(boxes).min())
+        head = replace(head, bias=head.bias + torch.tensor([-0.95 * unaided, 0, 0]))
+    generator, redrawn = torch.Generator().manual_seed(9), 0
+    for image, certificate in zip(as_patches(latents), explain(head, latents, best_paradigm(head)), strict=True):
+        if isinstance(certificate, Certificate):
+            redrawn += redrawn_alike(head, image, certificate, 5, generator)
+    assert redrawn or name in VARIED
 
 
 @pytest.mark.parametrize("paradigm", ["assignment", "simplex", "sparse", "top_k"])

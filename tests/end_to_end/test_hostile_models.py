@@ -75,19 +75,7 @@ def offline(monkeypatch) -> list[str]:
     return attempts
 
 
-LIKE_ANOTHER = {
-    "older format: nested key": "tuples as a key, nested",
-    "module: 40,000 modules, one table": "module: 2^60 modules",
-    "module: attributes nested 400,000 deep": "module: tuples nested 400,000 deep",
-    "module: a long tuple of arguments, called 100,000 times": "module: a long list of pairs, called 50,000 times",
-    "module: 170,000 tensors": "module: 290,000 objects",
-}
-"""Attacks that are left out of a short run, each with one that is refused by the same limit."""
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.long] * (name in LIKE_ANOTHER)) for name in ATTACKS]
-)
+@pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_is_refused_in_one_line_with_little_memory_and_no_network(name, tmp_path, bounded, offline):
     command = ATTACKS[name](tmp_path)
     before = sorted(tmp_path.rglob("*"))

@@ -106,18 +106,7 @@ def folder(made: Path, tmp_path: Path) -> Path:
         ("head", "import", "head", "-o", "h", "--arch", "protopnet", "--option", NAME),
         ("head", "import", "head", "-o", "h", "--arch", "protopnet", "--option", f"{NAME}={NAME}"),
         ("head", "import", "head", "-o", "h", "--arch", "protopnet", "--option", f"domain={NAME}"),
-    ],
-    ids=lambda arguments: " ".join(arguments).replace(NAME, "NAME").replace("\n", " ")[:60],
-)
-def test_a_wrong_option_is_one_line(arguments: tuple[str, ...], folder: Path) -> None:
-    code, text = printed(folder, *arguments)
-    assert code in (2, 9) and text.count("\n") == 1
-    assert text.startswith("error: ")
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
+        # Files that cannot be used.
         ("audit", f"{NAME}.gone", "--head", "head"),
         ("audit", "good.ale.json", "--head", f"{NAME}.gone"),
         ("audit", "good.ale.json", "--head", NAME),
@@ -179,7 +168,7 @@ def test_a_wrong_option_is_one_line(arguments: tuple[str, ...], folder: Path) ->
     ],
     ids=lambda arguments: " ".join(arguments).replace(NAME, "NAME").replace("\n", " ")[:60],
 )
-def test_a_file_that_cannot_be_used_is_one_line(arguments: tuple[str, ...], folder: Path) -> None:
+def test_a_wrong_option_or_file_is_one_line(arguments: tuple[str, ...], folder: Path) -> None:
     if arguments == ("demo", "--out", NAME):
         (folder / NAME / "head.safetensors").touch()
     code, text = printed(folder, *arguments)

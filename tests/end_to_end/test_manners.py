@@ -344,39 +344,6 @@ def test_at_a_terminal_there_are_rate_and_times(folder, given) -> None:
     assert re.search(r"10/10 0:00:\d\d [\d.]+ certificates/s, 0:00:00 left", last("auditing", err)), err
 
 
-def test_labels_reach_the_table_and_the_summary(given) -> None:
-    rows = read_table(given / "out" / "explanations.csv")
-    assert [row.label for row in rows] == [n % 3 for n in range(10)]
-    right = sum(row.predicted == row.label for row in rows)
-    code, out, err = again(given, "summary", "out", "--json")
-    assert (code, err) == (0, "")
-    kinds = {record["predictions"]: record["images"] for record in map(json.loads, out.splitlines())}
-    assert kinds == {"all": 10, "correct": right, "incorrect": 10 - right}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (("guess",), "No such command 'guess'; see 'verale --help'"),
-        (
-            ("audit", "x", "--head", "h", "--kernel", "abacus"),
-            "'abacus' is unknown, expected one of proved-or-arb, proved, arb, mpmath, both, all; see 'verale",
-        ),
-        (("explain", "--paradigms", "x"), "No such option '--paradigms'"),
-        (
-            ("explain", "--out", "o", "--paradigm", "topk"),
-            "top_k, mixed (did you mean top_k?); see 'verale explain --help'",
-        ),
-        (("summary",), "Missing argument 'FOLDER|CSV...'; see 'verale summary --help'"),
-        (("completion", "tcsh"), "'tcsh' is unknown, expected one of bash, zsh, fish"),
-    ],
-)
-def test_what_there_is_not_gets_one_line(arguments, reason, tmp_path) -> None:
-    code, out, err = again(tmp_path, *arguments)
-    assert (code, out) == (2, "")
-    assert err.startswith("error: ") and err.count("\n") == 1 and reason in err
-
-
 def test_without_a_command_there_is_help(tmp_path) -> None:
     code, out, err = again(tmp_path)
     assert code in (0, 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -131,12 +132,24 @@ def with_foreign(out: Path) -> dict[str, tuple[str, object]]:
     return dict.fromkeys(FOREIGN, ("file", b"mine"))
 
 
+@pytest.fixture(scope="module")
+def free(given: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """What a command writes where nothing is in its way, once for all tests."""
+
+    @cache
+    def folder_of(name: str) -> Path:
+        out = tmp_path_factory.mktemp("free") / "out"
+        assert commands(given)[name](out, False) == ""
+        return out
+
+    return folder_of
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_whatever_is_in_a_command_s_way_is_named_and_stays(name: str, given: Path, tmp_path: Path) -> None:
+def test_whatever_is_in_a_command_s_way_is_named_and_stays(name, given: Path, free, tmp_path: Path) -> None:
     """For every file that the command writes, and for everything that may have its name."""
     command = commands(given)[name]
-    assert command(tmp_path / "free", False) == ""
-    written = [each for each, (kind, _) in tree(tmp_path / "free").items() if kind == "file"]
+    written = [each for each, (kind, _) in tree(free(name)).items() if kind == "file"]
     assert len(written) >= 2 and "files.json" in written
     kinds = list(OBSTACLES)
     for number, each in enumerate(written):
@@ -153,13 +166,12 @@ def test_whatever_is_in_a_command_s_way_is_named_and_stays(name: str, given: Pat
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_folder_above_that_leads_elsewhere_is_named_too(name: str, given: Path, tmp_path: Path) -> None:
+def test_a_folder_above_that_leads_elsewhere_is_named_too(name, given: Path, free, tmp_path: Path) -> None:
     command = commands(given)[name]
-    assert command(tmp_path / "free", False) == ""
-    for each, (kind, _) in tree(tmp_path / "free").items():
+    for each, (kind, _) in tree(free(name)).items():
         if kind == "folder":
             folder = tmp_path / "to"
-            shutil.copytree(tmp_path / "free" / each, folder / "outside")
+            shutil.copytree(free(name) / each, folder / "outside")
             (folder / "out" / each).parent.mkdir(parents=True)
             (folder / "out" / each).symlink_to(folder / "outside")
             before = tree(folder)
@@ -201,7 +213,7 @@ def test_what_was_captured_and_changed_stays(name: str, given: Path, tmp_path: P
     assert explain_model(tmp_path, False) == "" and (tmp_path / name).read_bytes() == data
 
 
-def test_runs_of_several_commands_replace_each_other_only_if_that_is_said(given: Path, tmp_path: Path) -> None:
+def test_runs_of_several_commands_replace_each_other_only_if_that_is_said(given: Path, free, tmp_path: Path) -> None:
     out = tmp_path / "out"
     foreign = with_foreign(out)
     made = commands(given)
@@ -213,9 +225,8 @@ def test_runs_of_several_commands_replace_each_other_only_if_that_is_said(given:
             assert "choose another {}, or say {}".format(*said) in made[name](out, False), name
             assert tree(out) == before
         assert made[name](out, True) == ""
-        assert made[name](tmp_path / name, False) == ""
         now = {each for each, (kind, _) in tree(out).items() if kind == "file" and each not in foreign}
-        previous = {each for each, (kind, _) in tree(tmp_path / name).items() if kind == "file"}
+        previous = {each for each, (kind, _) in tree(free(name)).items() if kind == "file"}
         assert now == previous, "nothing is left of the run before"
         assert {each: tree(out)[each] for each in foreign} == foreign
 

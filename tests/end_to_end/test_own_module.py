@@ -24,7 +24,6 @@ from verale.adapters.fields import ReceptiveFields
 from verale.errors import HeadError, InputError, LatentsError, UsageError
 from verale.report.collect import collect
 from verale.report.images import AS_NOTED
-from verale.runs import parts
 from verale.runs.explain_model import _digest_of_state, _place
 from verale.runs.model_images import model_images
 from verale.runs.source import load_source
@@ -260,25 +259,6 @@ def test_the_same_call_continues_and_another_one_is_refused(tmp_path, monkeypatc
         explained(out, labels=[0] * COUNT)
     other = explained(out, images=own_images(COUNT, seed=3), overwrite=True)
     assert other.comparison is not None and in_process("audit", str(out)).returncode == 0
-
-
-def test_an_interrupted_call_continues_and_ends_with_the_same_bytes(tmp_path, monkeypatch):
-    whole = explained(tmp_path / "whole", batch=2, jobs=1)
-    explain_part = parts.Explainer.part
-
-    def interrupted(self, batches, images, first, labels):
-        if first == 2:
-            raise KeyboardInterrupt
-        return explain_part(self, batches, images, first, labels)
-
-    monkeypatch.setattr(parts.Explainer, "part", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        explained(tmp_path / "OUT", batch=2, jobs=1)
-    assert len(list((tmp_path / "OUT").glob("*.ale.json"))) == 2
-    monkeypatch.setattr(parts.Explainer, "part", explain_part)
-    again = explained(tmp_path / "OUT", batch=2, jobs=1)
-    assert [row.sha256 for row in again.rows] == [row.sha256 for row in whole.rows]
-    assert (tmp_path / "OUT" / "source.json").read_bytes() == (tmp_path / "whole" / "source.json").read_bytes()
 
 
 @pytest.mark.parametrize("geometry", ["euclidean", "cosine", "softmax"])

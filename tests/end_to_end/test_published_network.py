@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import struct
 from pathlib import Path
 
@@ -11,14 +10,14 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file
 from support.commands import in_process
-from support.prototypedl import SIDE, save_whole, small
+from support.prototypedl import SIDE, random_digits, save_whole, small, write_idx
 
 from benchmarks import mnist
 from verale.files import write_atomically
 from verale.paradigms import paradigms_of
 
 COUNT = 12
-PIXELS = torch.randint(256, (COUNT, SIDE, SIDE), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+PIXELS = random_digits(COUNT)
 LABELS = [index % 3 for index in range(COUNT)]
 
 
@@ -26,12 +25,7 @@ LABELS = [index % 3 for index in range(COUNT)]
 def data(tmp_path) -> Path:
     """The files as they are published: the network, the test images and their classes."""
     save_whole(small(), tmp_path / "standard_model.pth")
-    for name, shape, content in (
-        ("t10k-images-idx3-ubyte.gz", PIXELS.shape, PIXELS.numpy().tobytes()),
-        ("t10k-labels-idx1-ubyte.gz", (COUNT,), bytes(LABELS)),
-    ):
-        header = struct.pack(f">HBB{len(shape)}I", 0, 8, len(shape), *shape)
-        (tmp_path / name).write_bytes(gzip.compress(header + content))
+    write_idx(tmp_path, "t10k-images-idx3", "t10k-labels-idx1", PIXELS, LABELS)
     return tmp_path
 
 

@@ -103,17 +103,6 @@ def noted(folder: Path) -> list[str]:
     return [image["sha256"] for image in json.loads((folder / "OUT" / "source.json").read_text())["images"]]
 
 
-def test_what_was_explained_is_bound_by_source_json_alone(folder) -> None:
-    source = json.loads((folder / "OUT" / "source.json").read_text())
-    certificates = [json.loads((folder / "OUT" / f"{n:06d}.ale.json").read_text()) for n in range(12)]
-    assert source["image_latents"] == [one["subject"][1]["digest"]["sha256"] for one in certificates]
-    rows, said = reported(folder, "OUT", "--images", "images")
-    assert [row["image_is"] for row in rows] == [AS_NOTED] * 12 and "WARNING" not in said
-    shown = page_of(folder, "OUT", "--images", "images")
-    assert shown.rows["match"] == [""] * 12 and BY_ORDER not in shown.text and all(shown.images)
-    assert {row["image_verified"] for row in rows} == {"False"} and f"Each image is {AS_NOTED}." in shown.text
-
-
 def flat(folder: Path) -> None:
     """In one folder, with names in reverse order."""
     (folder / "elsewhere").mkdir()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -15,19 +14,14 @@ from types import SimpleNamespace
 
 import pytest
 from support.commands import Completed, in_process
-from support.pages import Page
 from support.reporting import folder_of, report_head
 from support.small import small_head
 
 import verale
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement
-from verale.checker.options import AuditOptions
 from verale.cli.terminal import wrapped
-from verale.report.collect import collect
 from verale.report.explanation import Telling
-from verale.report.page import page
 from verale.report.single import WHY
-from verale.report.verdicts import audited
 
 FILE = "000001.ale.json"
 
@@ -233,16 +227,3 @@ def test_lines_are_broken_between_words_at_a_terminal_only(monkeypatch: pytest.M
     assert [*wrapped(name)] == ["x\\nPROVED"] and [*wrapped("")] == [""]
     digest = "a" * 64
     assert [*wrapped(f"sha256 of the head {digest}")][-1].strip().endswith(digest)
-
-
-@pytest.mark.parametrize("kernel", ["arb", "mpmath"])
-def test_one_lead_is_told_by_one_number(folder: Path, kernel: str) -> None:
-    """The verdict told the lead that the rules find, which is greater than what the certificate says of the same class,
-    25 lines before it."""
-    certificate = Certificate.load(folder / FILE)
-    margins = tuple(None if margin is None else margin / 2 for margin in certificate.margins)
-    replace(certificate, margins=margins).save(folder / FILE)
-    done = show(folder / FILE, "--kernel", kernel)
-    least = re.findall(r"Every other class stays behind, by at least\n  class .*: (\S+)\n", done.stdout)
-    assert done.returncode == 0 and re.findall(r"margin >= (\S+)  ", done.stdout) == least != []
-    assert Page(page(audited(collect(folder / FILE), AuditOptions(kernel)), "A report")).rows["margin"] == least

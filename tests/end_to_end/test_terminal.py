@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import pty
 import re
@@ -11,9 +12,13 @@ import struct
 import sys
 import termios
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from support.reporting import folder_of
+
+from verale.cli import main
+from verale.runs.workers.local import can_fork
 
 COLUMNS = 80
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -31,15 +36,33 @@ def damaged(folder: Path) -> Path:
     return made
 
 
+def run_there(here: bool, arguments: tuple[object, ...], cwd: Path, environment: dict[str, str]) -> NoReturn:
+    """In a fork, whose files are the terminal. Where its parent had one thread, all that is imported is of use."""
+    try:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
+        os.chdir(cwd)
+        for name in ("NO_COLOR", "COLUMNS", "LINES"):
+            os.environ.pop(name, None)
+        os.environ.update({"TERM": "xterm", **environment})
+        if not here:
+            os.execv(sys.executable, [sys.executable, "-P", "-m", "verale", *map(str, arguments)])
+        sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))  # noqa: SIM115
+        sys.argv = ["verale", *map(str, arguments)]
+        log = logging.getLogger("verale")
+        log.handlers, log.propagate = [], False
+        main()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+
+
 def at_terminal(*arguments: object, cwd: Path, **environment: str) -> str:
     """What a command writes to a terminal of 80 columns; its exit code does not matter."""
+    here = can_fork()
     child, terminal = pty.fork()
     if child == 0:
-        os.chdir(cwd)
-        variables = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
-        command = [sys.executable, "-P", "-m", "verale", *map(str, arguments)]
-        os.execve(sys.executable, command, {**variables, "TERM": "xterm", **environment})
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
+        run_there(here, arguments, cwd, environment)
     written = b""
     try:
         while block := os.read(terminal, 65536):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from verale.head import Geometry, Head, Pooling, Readout, Similarity, StepChain, load_latents
-from verale.head.similarity import ChainSimilarity
+from verale.head import Geometry, Head, Pooling, Readout, StepChain, load_latents
+from verale.head.similarity import NamedSimilarity, NamedSteps
 from verale.search.tolerance import LEAST_TOLERANCE
 from verale.soundness.combinations import TOLERANCES, Draw, draws, searches
 from verale.soundness.compare import Group, Question, emitted, explained, unproved
@@ -74,7 +74,7 @@ def parts(each: Draw) -> set[object]:
 def test_a_few_draws_have_every_part_and_tolerance() -> None:
     few = drawn(NUMBERS)
     had = set().union(*map(parts, few))
-    similarities = {*Similarity.__subclasses__(), StepChain} - {ChainSimilarity}
+    similarities = {*NamedSimilarity.__subclasses__(), StepChain} - {NamedSteps}
     assert {*Geometry.__subclasses__(), *similarities, *Pooling.__subclasses__()} <= had
     assert set(Readout.__subclasses__()) <= had
     assert set().union(*map(parts, drawn(range(200)))) <= had

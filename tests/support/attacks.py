@@ -11,7 +11,6 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
@@ -30,9 +29,7 @@ REFUSED, DONE, SEARCHED, LIMITED = (9,), (0,), (4, 11), (12,)
 """Exit codes: of what cannot be used, of what is answered, of a refutation, of proofs that take too long."""
 
 
-def certificate(
-    head: Head, statements: list[Any], patches: int = 1, paradigm: str = "projection", **more: Any
-) -> bytes:
+def certificate(head: Head, statements: list[Any], patches: int = 1, paradigm: str = "projection") -> bytes:
     """A certificate of a head that claims entailment only, and class 0."""
     margins = [None] + [(2.0**-20).hex()] * (head.classes - 1)
     predicate = {
@@ -40,9 +37,7 @@ def certificate(
         "claims": ["entailment"], "hints": {}, "generator": {"name": "verale", "version": "0"},
     }  # fmt: skip
     subject = [{"name": "head", "digest": {"sha256": head.digest}}]
-    return json.dumps(
-        {"_type": "urn:verale:certificate:v1", "subject": subject, "predicate": predicate | more}
-    ).encode()
+    return json.dumps({"_type": "urn:verale:certificate:v1", "subject": subject, "predicate": predicate}).encode()
 
 
 def about(patch: int, prototype: int, lower: float = 0.0, upper: float = 2.0) -> dict[str, Any]:
@@ -166,11 +161,6 @@ def refutation(
     return attack
 
 
-def _refute_with_many_latents(folder: Path) -> Arguments:
-    save_latents(folder / "z", torch.rand(1, 70_000, 2))
-    return (*refutation(lambda: [about(0, 0)], 70_000, depth=2)(folder), "--latents", "z")
-
-
 def one() -> list[Any]:
     return [about(0, 0)]
 
@@ -179,13 +169,8 @@ def activation() -> list[Any]:
     return [{"prototype": 0, "interval": [(1.0).hex(), (5.0).hex()]}, {"except": [0], "upper": (4.0).hex()}]
 
 
-def everywhere() -> list[Any]:
-    return [about(patch, j, 0.0, 64.0) for patch in range(40) for j in range(200)]
-
-
 _DEEP: dict[str, Any] = {"prototypes": 2, "depth": 10**5, "classes": 2}
 _SEARCHES: dict[str, tuple[tuple[int, ...], Attack]] = {
-    "refute 58000 patches": (SEARCHED, refutation(one, 58_000)),  # just within the limit
     "refute 58000 patches near a prototype": (  # one patch in ten is asked for something
         SEARCHED,
         refutation(lambda: [about(patch, 0, 0.0, 4.0) for patch in range(5800)], 58_000),
@@ -195,32 +180,20 @@ _SEARCHES: dict[str, tuple[tuple[int, ...], Attack]] = {
     "refute as many patches as integers": (REFUSED, refutation(lambda: [about(10**17, 0)], 10**18 - 1)),
     "refute 100000 patches with activations": (REFUSED, refutation(activation, 10**5, "top_k")),
     "refute 10000 patches with activations": (SEARCHED, refutation(activation, 10**4, "top_k")),
-    "refute many stated patches": (
-        SEARCHED,
-        refutation(lambda: [about(patch, 0) for patch in range(10**4)], 10**4),
-    ),
     "refute a patch with 2000 statements": (
         SEARCHED,
         refutation(lambda: [about(0, j, 0.0, 64.0) for j in range(2000)], prototypes=2000, depth=64),
     ),
-    "refute patches with 200 statements": (SEARCHED, refutation(everywhere, 40, prototypes=200, depth=64)),
-    "refute under triangle": (SEARCHED, refutation(everywhere, 40, "triangle", prototypes=200, depth=64)),
     "refute many classes": (SEARCHED, refutation(one, 100, classes=10**4)),
     "refute a softmax of many channels": (
         REFUSED,
         refutation(lambda: [about(0, 0, 0.0, 1.0)], 200, "simplex", "softmax", prototypes=10**4, classes=2),
     ),
-    "refute a deep patch": (SEARCHED, refutation(lambda: [about(0, 0, 0.0, 9e9), about(0, 1, 0.0, 9e9)], **_DEEP)),
     "refute many deep patches": (REFUSED, refutation(lambda: [about(0, 0, 0.0, 9e9)], 160, **_DEEP)),
-    "refute with many multiplications": (
-        SEARCHED,
-        refutation(lambda: [about(0, 0, 0.0, 480.0)], 1085, prototypes=480, depth=480),
-    ),
     "refute with too many multiplications": (
         REFUSED,
         refutation(lambda: [about(0, 0, 0.0, 800.0)], 650, prototypes=800, depth=800),
     ),
-    "refute with many latents": (SEARCHED, _refute_with_many_latents),
 }
 """Certificates that make the search for counterexamples large."""
 
@@ -269,18 +242,11 @@ def _with_many_patches(out: Path) -> None:
     (out / "000009.ale.json").write_bytes(certificate(report_head(), [about(10**17, 0)], 10**18 - 1))
 
 
-def pictured(
-    name: str, statements: list[Any], patches: int, form: str = "png", head: bool = True, **more: Any
-) -> Attack:
-    """The figure of one certificate, which lies beside its head or without it."""
-
-    def attack(folder: Path) -> Arguments:
-        if head:
-            report_head().save(folder / "head.safetensors")
-        (folder / name).write_bytes(certificate(report_head(), statements, patches, **more))
-        return ("report", name, "-o", f"r.{form}", "--no-audit")
-
-    return attack
+def _picture_of_many_patches(folder: Path) -> Arguments:
+    name = "999999999999999.ale.json"
+    report_head().save(folder / "head.safetensors")
+    (folder / name).write_bytes(certificate(report_head(), [about(10**17, 0)], 10**18 - 1))
+    return ("report", name, "-o", "r.png", "--no-audit")
 
 
 def _report_on_many_certificates(folder: Path) -> Arguments:
@@ -346,15 +312,7 @@ _REPORTS: dict[str, tuple[tuple[int, ...], Attack]] = {
     "report on a certificate of many patches": (DONE, of_run(*REPORT, head=False, change=_with_many_patches)),
     "picture of a certificate of many patches": (
         DONE,
-        pictured("999999999999999.ale.json", [about(10**17, 0)], 10**18 - 1),
-    ),
-    "picture of a certificate of many statements": (
-        DONE,
-        pictured("0.ale.json", [about(patch, 0) for patch in range(4096)], 4096),
-    ),
-    "picture of a certificate without its head": (
-        REFUSED,
-        pictured("0.ale.json", [about(p, 10**17) for p in range(9000)], 9000, "pdf", head=False, predicted=10**17),
+        _picture_of_many_patches,
     ),
     "report on many certificates": (DONE, _report_on_many_certificates),
     "report on huge numbers in the table": (REFUSED, of_run(*CSV, change=_with_huge_numbers)),
@@ -375,12 +333,6 @@ def summary(table: str, run: str | None = None) -> Attack:
     return attack
 
 
-def _with_many_rows(out: Path) -> None:
-    (out / "source.json").unlink()
-    rows = "".join(f"{n},0,1,0.1,none\n" for n in range(5 * 10**4))
-    (out / "explanations.csv").write_text("Idx,Pred Label,Exp Size,Runtime (s),Reason\n" + rows)
-
-
 _TABLES: dict[str, tuple[tuple[int, ...], Attack]] = {
     "summary of huge numbers": (
         REFUSED,
@@ -393,7 +345,6 @@ _TABLES: dict[str, tuple[tuple[int, ...], Attack]] = {
         DONE,
         summary("\n" + "".join(f"0,0,1,{5e-324 if n % 2 else 9.9e99}\n" for n in range(5 * 10**4))),
     ),
-    "compare a megabyte of rows": (DONE, of_run("compare", "out", "out", "-o", "page.html", change=_with_many_rows)),
     "summary of a run nested deeply": (DONE, summary("\n0,0,1,1\n", "[" * 10**5)),
 }
 
@@ -475,17 +426,8 @@ def _repeated(value: bytes | str, count: int) -> Any:
     return pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int32()), values)
 
 
-def _wide() -> Any:
-    flat = pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(5 * 10**7, "f4")), 5 * 10**7)
-    return pa.table({"name": ["a.ale.json"], "certificate": [b"{}"], "latents": flat})
-
-
 _SMALL: dict[str, Any] = {"compression": "zstd", "write_statistics": False}
 _PARQUET: dict[str, tuple[tuple[int, ...], Attack]] = {
-    "unpack 100000000 rows of nothing": (
-        REFUSED,
-        parquet(table=lambda: _nulls(10**8), row_group_size=10**8, compression="zstd"),
-    ),
     "unpack 3000000 rows of nothing in groups": (
         REFUSED,
         parquet(table=lambda: _nulls(3 * 10**6), row_group_size=10**6, compression="zstd"),
@@ -514,7 +456,6 @@ _PARQUET: dict[str, tuple[tuple[int, ...], Attack]] = {
             **_SMALL,
         ),
     ),
-    "unpack latents of 200 megabytes": (REFUSED, parquet(table=_wide, compression="zstd")),
     "unpack 4000 columns": (
         DONE,
         parquet(
@@ -584,7 +525,6 @@ _NETWORKS: dict[str, tuple[tuple[int, ...], Attack]] = {
         LIMITED,
         demanding(_SQUARE, "audit", "out", "--kernel", "arb", pictures=40, change=_of_another_picture),
     ),
-    "audit a picture of eight million rows": (LIMITED, demanding(_LONG, "audit", "out", "--kernel", "arb")),
     "report on a network of long numbers": (
         LIMITED,
         demanding(_SIGMOIDS, "report", "out", "-o", "r.html", "--kernel", "arb", "--provable"),

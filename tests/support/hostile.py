@@ -177,12 +177,6 @@ def repeated(folder: Path) -> Command:
     )
 
 
-def nested_key(folder: Path) -> Command:
-    """The older format, with a tuple nested 400,000 times among the keys of its storages."""
-    start = b"".join(pickle.dumps(part, 2) for part in (0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}))
-    return imported(folder, start + b"\x80\x02}.\x80\x02])" + b"\x85" * 400_000 + b"a.")
-
-
 def module(more: bytes = b"", modules: bytes = b"", parameters: bytes = b"") -> bytes:
     """The opcodes of a whole module, whose class exists nowhere."""
     state = b"".join(
@@ -203,15 +197,6 @@ def halves() -> bytes:
     for level in range(60):
         pickled = module(modules=text("a") + pickled + b"q" + bytes([level]) + text("b") + b"h" + bytes([level]))
     return pickled
-
-
-def crowd(tables: int) -> bytes:
-    """40,000 modules that share one table of that many entries that say nothing."""
-    nothing = b"}q\x01(" + b"".join(text(f"{i:x}") + b"N" for i in range(tables)) + b"u"
-    first = b"ca\nB\nq\x02)\x81}q\x03(" + text("_parameters") + nothing + text("_buffers") + b"h\x01"
-    first += text("_modules") + b"}ub"
-    others = b"".join(text(f"{i:x}") + b"h\x02)\x81h\x03b" for i in range(40_000))
-    return module(modules=text("first") + first + others)
 
 
 def colliding(count: int) -> bytes:
@@ -439,13 +424,11 @@ ATTACKS: dict[str, Callable[[Path], Command]] = {
     "tuples as a key, doubled": doubled,
     "tuples as a key, nested": nested,
     "a long tuple, repeated": repeated,
-    "older format: nested key": nested_key,
     "module: os.system": whole(module(more=text("x") + b"cos\nsystem\n" + text("true") + b"\x85R")),
     "module: zero strides": whole(module(parameters=text("w") + tensor(1, (50_000, 50_000), (0, 0))), {"0": bytes(4)}),
     "module: huge shape": whole(module(parameters=text("w") + tensor(1, (2**62, 0), (1, 1))), {"0": bytes(4)}),
     "module: storage of 40 GB": whole(module(parameters=text("w") + tensor(10**10, (10**10,), (1,))), {"0": bytes(4)}),
     "module: 2^60 modules": whole(halves()),
-    "module: 40,000 modules, one table": whole(crowd(20_000)),
     "module: in itself": whole(
         b"ca\nB\n)\x81q\x00}("
         + text("_parameters")
@@ -457,7 +440,6 @@ ATTACKS: dict[str, Callable[[Path], Command]] = {
         + text("m")
         + b"h\x00sub"
     ),
-    "module: attributes nested 400,000 deep": whole(module(more=text("x") + b"]" * 400_000 + b"a" * 399_999)),
     "module: objects nested 150,000 deep": whole(
         module(more=text("x") + b"ca\nC\nq\x00)\x81" + b"}\x8c\x01ah\x00)\x81" * 75_000 + b"sb" * 75_000)
     ),
@@ -466,17 +448,6 @@ ATTACKS: dict[str, Callable[[Path], Command]] = {
     "module: 60,000 keys of one hash": whole(module(more=text("x") + b"}(" + colliding(60_000) + b"u")),
     "module: a memo of 300,000 places": whole(
         module(more=text("x") + b"]" + b"".join(b"r" + struct.pack("<I", 2**32 - 1 - i) for i in range(150_000)))
-    ),
-    "module: a long tuple of arguments, called 100,000 times": whole(
-        module(
-            more=text("x")
-            + b"]("
-            + b"ca\nB\nq\x00("
-            + b"N" * 300_000
-            + b"tq\x01\x81"
-            + b"h\x00h\x01\x81" * 100_000
-            + b"e"
-        )
     ),
     "module: a long list of pairs, called 50,000 times": whole(
         module(
@@ -497,17 +468,6 @@ ATTACKS: dict[str, Callable[[Path], Command]] = {
         lambda data: data.replace(b"K\x0cN", number(5 * 10**9) + b"N", 1)
     ),
     "module: older format, doubled keys": doubled_keys,
-    "module: 170,000 tensors": whole(
-        module(
-            parameters=text("w") + tensor(1, (1,), (1,)),
-            more=text("x")
-            + tensor(1, (1,), (1,))[:-1]
-            + b"q\x0000](ctorch._utils\n_rebuild_tensor_v2\nq\x010"
-            + b"h\x01h\x00R" * 170_000
-            + b"e",
-        ),
-        {"0": bytes(4)},
-    ),
     "module: older format, truncated": old_module(lambda data: data[:-5]),
     "module: older format, a wrong count": old_module(
         lambda data: data.replace(struct.pack("<q", 12), struct.pack("<q", 2**40), 1)

@@ -319,7 +319,7 @@ runs/refute.py Released.margins: sets are excluded by what all statements prove
     unit/runs/test_contrast.py::test_many_statements_are_grown_and_reduced
 runs/refute.py opened: a certificate need not be about its image
     without verdict = with_image.check(data)
-    unit/runs/test_gap.py::test_a_certificate_that_is_not_about_its_image_is_refused[gap]
+    unit/runs/test_gap.py::test_a_certificate_that_is_not_about_its_image_is_refused
 files.py _require_replaceable: a link is replaced by a file
     never path.is_symlink()
     unit/test_files.py::test_a_link_is_neither_written_through_nor_replaced
@@ -405,10 +405,10 @@ runs/explain.py open_run: a run goes on with another head
     unit/runs/test_inputs.py::test_another_head_or_other_latents_stay_where_they_are[head.safetensors-True]
 runs/run.py RunFolder.__init__: a certificate that was changed is explained again
     never not files.is_ours(name)
-    unit/runs/test_explain.py::test_what_was_changed_is_named_and_stays[False-000003.ale.json-<lambda>0]
+    unit/runs/test_explain.py::test_what_was_changed_is_named_and_stays[000003.ale.json-<lambda>0]
 runs/run.py RunFolder.__init__: a table that was changed is replaced
     never files.exists(TABLE) and not files.is_ours(TABLE)
-    unit/runs/test_explain.py::test_what_was_changed_is_named_and_stays[False-explanations.csv-<lambda>1]
+    unit/runs/test_explain.py::test_what_was_changed_is_named_and_stays[explanations.csv-<lambda>1]
 runs/capture.py captured_before: latents that were changed are captured again
     never not is_same
     end_to_end/test_nothing_is_lost.py::test_what_was_captured_and_changed_stays[latents.safetensors]

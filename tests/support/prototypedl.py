@@ -7,10 +7,12 @@ writes one with random numbers.
 
 from __future__ import annotations
 
+import gzip
+import struct
 import sys
 import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +21,7 @@ from unittest import mock
 import torch
 from torch import Tensor, nn
 
-__all__ = ["SIDE", "Hierarchy", "Small", "hierarchy", "save_whole", "small"]
+__all__ = ["SIDE", "Hierarchy", "Small", "hierarchy", "random_digits", "save_whole", "small", "write_idx"]
 
 SIDE = 28
 """Images have as many rows and columns."""
@@ -144,6 +146,22 @@ def save_whole(network: nn.Module, path: Path, zipped: bool = False) -> None:
     with _named(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Couldn't retrieve source code")
         torch.save(network, path, _use_new_zipfile_serialization=zipped)
+
+
+def random_digits(count: int) -> Tensor:
+    """Images (count, SIDE, SIDE) of random bytes, always the same."""
+    generator = torch.Generator().manual_seed(0)
+    return torch.randint(256, (count, SIDE, SIDE), dtype=torch.uint8, generator=generator)
+
+
+def write_idx(folder: Path, images: str, labels: str, pixels: Tensor, classes: Sequence[int]) -> None:
+    """Write images and their classes as MNIST's files are published, `IMAGES-ubyte.gz` and `LABELS-ubyte.gz`."""
+    for name, shape, content in (
+        (images, tuple(pixels.shape), pixels.numpy().tobytes()),
+        (labels, (len(classes),), bytes(classes)),
+    ):
+        header = struct.pack(f">HBB{len(shape)}I", 0, 8, len(shape), *shape)
+        (folder / f"{name}-ubyte.gz").write_bytes(gzip.compress(header + content))
 
 
 @contextmanager

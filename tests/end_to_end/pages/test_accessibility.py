@@ -65,6 +65,8 @@ def test_axe_finds_nothing(chromium: Browser, pages: dict[str, str], kind: str) 
         tab.goto(f"file://{pages[kind]}")
         if "report.html" in pages[kind]:
             tab.wait_for_selector("html[data-ready]", state="attached")
+            dark = tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 28)"
+            assert dark == (screen["color_scheme"] == "dark")
         assert found(tab) == []
         tab.evaluate(OPEN)
         assert found(tab) == []

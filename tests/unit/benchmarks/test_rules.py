@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-import struct
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
-from support.prototypedl import SIDE, save_whole, small
+from support.prototypedl import random_digits, save_whole, small, write_idx
 
 from benchmarks import rules
 from verale.runs import rules as runs
@@ -21,13 +18,8 @@ COUNT = 24
 def data(tmp_path: Path) -> Path:
     """A small network and images, under the names of those that are published."""
     save_whole(small(), tmp_path / "standard_model.pth")
-    pixels = torch.randint(256, (COUNT, SIDE, SIDE), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
-    for name, shape, content in (
-        ("t10k-images-idx3-ubyte.gz", pixels.shape, pixels.numpy().tobytes()),
-        ("t10k-labels-idx1-ubyte.gz", (COUNT,), bytes(index % 3 for index in range(COUNT))),
-    ):
-        header = struct.pack(f">HBB{len(shape)}I", 0, 8, len(shape), *shape)
-        (tmp_path / name).write_bytes(gzip.compress(header + content))
+    labels = [index % 3 for index in range(COUNT)]
+    write_idx(tmp_path, "t10k-images-idx3", "t10k-labels-idx1", random_digits(COUNT), labels)
     return tmp_path
 
 

@@ -186,24 +186,6 @@ def test_a_report_is_what_json_prints_and_is_taken_up_again(folder: Path) -> Non
     assert [record["run"]["limit"] for record in records(folder / "R.json")] == [10**9] * 7
 
 
-def test_a_report_that_was_cut_short_is_taken_up_again(folder: Path) -> None:
-    run(folder, "all", "--log", "R.json")
-    whole = (folder / "R.json").read_bytes()
-    (folder / "R.json").write_bytes(whole[: len(whole) // 2])
-    code, _, err = run(folder, "all", "--log", "R.json")
-    assert code == 5
-    assert err in [f"{count} of 6 verdicts are taken from R.json\n" for count in (2, 3)]
-    assert [record["certificate"] for record in records(folder / "R.json")] == [f"all/{n}.ale.json" for n in range(6)]
-
-
-@pytest.mark.parametrize("content", [b"{}\n", b"[]\n", b"0\n", HEAD, files.certificate(HEAD, []), b"{\n}\n"])
-def test_a_file_that_is_no_report_is_left_alone(folder: Path, content: bytes) -> None:
-    (folder / "R.json").write_bytes(content)
-    with pytest.raises(InputError, match="line 1 is not a record of an audit log"):
-        AuditLog(folder / "R.json")
-    assert (folder / "R.json").read_bytes() == content
-
-
 def test_a_report_that_cannot_be_written(folder: Path) -> None:
     report = AuditLog(folder / "R.json")
     (folder / "R.json").unlink()

@@ -126,24 +126,6 @@ def test_what_cannot_be_used_is_named(folder, spoil, reason):
         collect(folder)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"images": [{"file": 3, "label": 0}]},
-        {"images": [{"file": "a", "label": "x"}]},
-        {"images": [{"file": "/etc/a.png", "label": 0}]},
-        {"images": [{"file": "../a.png", "label": 0}]},
-        {"prototypes": [{"prototype": -1, "image": 0, "file": None, "row": 0, "column": 0}]},
-        {"prototypes": [{"prototype": True, "image": 0, "file": None, "row": 0, "column": 0}]},
-        {"prototypes": 7},
-        {"classes": [1]},
-    ],
-)
-def test_a_source_of_another_form_is_refused(tmp_path, changes):
-    with pytest.raises(InputError, match=r"source.json: is not what verale explain writes"):
-        collect(folder_of(tmp_path / "out", **changes))
-
-
 def test_a_folder_without_images_is_refused(tmp_path, folder):
     (folder / "source.json").unlink()
     with pytest.raises(InputError, match="no such folder"):

@@ -132,37 +132,14 @@ def test_a_verdict_is_for_the_same_head_only(folder, tmp_path):
     assert statuses(with_verdicts_from(collect(folder), log)) == [NOT_AUDITED] * 4
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda record: record.update(status="proved"),
-        lambda record: record.update(status=["PROVED"]),
-        lambda record: record.update(_type="urn:verale:report:v2"),
-        lambda record: record.update(seconds=float("nan")),
-        lambda record: record.update(seconds="1"),
-        lambda record: record.update(message=None),
-        lambda record: record.update(claims={"entailment": 1}),
-        lambda record: record.update(claims=[]),
-        lambda record: record.update(sha256=[]),
-        lambda record: record["run"].pop("head"),
-        lambda record: record["run"].update(kernel=None),
-        lambda record: record["run"].update(checker=None),
-    ],
-)
-def test_a_record_of_another_form_is_refused(folder, spoil):
+def test_a_record_that_no_audit_wrote_is_refused(folder):
+    """tests/unit/runs/test_records.py has every kind."""
     log = audit_log_of(folder)
-    records = [json.loads(line) for line in log.read_text().splitlines()]
-    spoil(records[2])
-    log.write_text("".join(json.dumps(record) + "\n" for record in records))
+    records = records_of(log)
+    records[2]["status"] = "proved"
+    write_records(log, records)
     with pytest.raises(InputError, match=r"r.json: line 3 is not a record of an audit log"):
         with_verdicts_from(collect(folder), log)
-
-
-@pytest.mark.parametrize("content", ["PROVED\n", "[1]\n", "[" * 100_000, "\xff"])
-def test_what_is_not_an_audit_log_is_refused(folder, content):
-    (folder / "r.json").write_text(content, encoding="latin-1")
-    with pytest.raises(InputError, match="line 1 is not a record"):
-        with_verdicts_from(collect(folder), folder / "r.json")
 
 
 def refuting(folder):

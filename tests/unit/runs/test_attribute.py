@@ -165,24 +165,6 @@ def test_the_search_ends_when_nothing_new_is_found(files, tmp_path, monkeypatch)
     assert "The last orders gave nothing new" in (tmp_path / "out" / "attribution.html").read_text()
 
 
-def test_another_attribution_is_replaced_only_if_asked(files, tmp_path):
-    out = tmp_path / "out"
-    assert in_process(*files.options(out)).returncode == 0
-    again = in_process(*files.options(out, "--count", 1))
-    assert (
-        again.returncode == 9
-        and "attribution.json: is there already; choose another --out, or say --over" in again.stderr
-    )
-    assert in_process(*files.options(out, "--count", 1, "--overwrite")).returncode == 0
-    assert not (out / "000001.ale.json").exists()
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "latents.safetensors").write_text("mine")
-    for more in ((), ("--overwrite",)):
-        done = in_process(*files.options(tmp_path / "other"), *more)
-        assert done.returncode == 9 and "latents.safetensors: is there already; verale did not" in done.stderr
-    assert [path.read_text() for path in (tmp_path / "other").iterdir()] == ["mine"]
-
-
 def test_an_explanation_that_is_not_proved_is_said_to_be_none(files, tmp_path, monkeypatch):
     def unproved(*arguments):
         for each in true(*arguments):

@@ -8,37 +8,12 @@ from pathlib import Path
 import pytest
 
 import verale
-from verale.checker import AuditOptions, Status
+from verale.checker import AuditOptions
 from verale.errors import InputError
 from verale.runs.audit import AuditSetup, audit_files
 from verale.runs.audit_log import AuditLog
 
 CORPORA = Path(__file__).parents[3] / "certificates"
-
-
-def test_a_certificate_is_proved_with_and_without_its_latents(files) -> None:
-    for latents in (None, files.latents_path):
-        assert verale.audit(files.certificates[0], files.head_path, latents).status is Status.PROVED
-
-
-def test_the_argument_at_fault_is_named(files, tmp_path) -> None:
-    (tmp_path / "bad").write_bytes(b"{")
-    bad, certificate = str(tmp_path / "bad"), files.certificates[0]
-    with pytest.raises(InputError, match="bad: head file"):
-        verale.audit(certificate, bad)
-    with pytest.raises(InputError, match="bad: latents file"):
-        verale.audit(certificate, files.head_path, bad)
-    with pytest.raises(InputError, match=r"nowhere: there is no such file; expected a certificate"):
-        verale.audit(tmp_path / "nowhere", files.head_path)
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_outcomes_come_in_the_order_of_the_paths(jobs, files, tmp_path) -> None:
-    (tmp_path / "bad").write_bytes(b"{")
-    paths = [files.certificates[2], str(tmp_path / "nowhere"), files.certificates[0], str(tmp_path / "bad")]
-    outcomes = list(audit_files(paths, AuditSetup(files.head_path), jobs))
-    assert [outcome.record["certificate"] for outcome in outcomes] == paths
-    assert [outcome.exit_code for outcome in outcomes] == [0, 9, 0, 5]
 
 
 def test_what_the_log_has_is_not_audited_again(files, tmp_path) -> None:

@@ -138,17 +138,6 @@ def test_copies_never_lie_among_the_files_that_they_were_made_from(folder: Path)
     assert done.returncode == Exit.UNUSABLE and "would get copies of its pictures" in done.stderr, done.stderr
 
 
-def test_an_orientation_is_told(folder: Path) -> None:
-    jpeg = next((folder / "p").rglob("*.jpg"))
-    picture = Image.open(jpeg)
-    notes = picture.getexif()
-    notes[0x0112] = 6
-    stream = io.BytesIO()
-    picture.save(stream, "JPEG", exif=notes)
-    jpeg.write_bytes(stream.getvalue())
-    assert "1 images note an orientation (EXIF), which is not applied" in explain_pictures(folder).stderr
-
-
 def test_options_that_do_not_fit_are_refused(folder: Path) -> None:
     with pytest.raises(UsageError, match="resize is 0"):
         Decoder(SHAPE, 0)

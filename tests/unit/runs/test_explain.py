@@ -26,6 +26,8 @@ HEAD = small_head("euclidean")
 LATENTS = small_latents(HEAD, images=5)
 OPTIONS = SearchOptions("projection", batch=2)
 
+pytestmark = pytest.mark.usefixtures("searched_once")
+
 
 def run(folder: Path, most: int | None = None, **changes: object) -> list[Explained]:
     """Explain into a folder, or leave after so many images; return the rows without times."""
@@ -151,15 +153,15 @@ def of_file(name: str, change: Callable[[bytes], bytes]) -> tuple[str, Callable[
         of_file("files.json", lambda data: data.replace(b"sha256", b"sha512")),
     ],
 )
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_what_was_changed_is_named_and_stays(name, damage, overwrite, tmp_path, whole) -> None:
+def test_what_was_changed_is_named_and_stays(name, damage, tmp_path, whole) -> None:
     """Whoever changed it may want it; once it is moved away, the run ends as it would have."""
     run(tmp_path)
     damage(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(InputError, match=rf"/{re.escape(name)}: .*move it away"):
-        run(tmp_path, how=RunOptions(overwrite=overwrite))
-    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    for overwrite in (False, True):
+        with pytest.raises(InputError, match=rf"/{re.escape(name)}: .*move it away"):
+            run(tmp_path, how=RunOptions(overwrite=overwrite))
+        assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
     (tmp_path / name).unlink()
     if name != "files.json":  # without which nothing is known to be ours
         run(tmp_path)
@@ -224,15 +226,6 @@ def test_overwriting_leaves_nothing_of_the_other_run(tmp_path, whole) -> None:
     assert contents(tmp_path) == whole
 
 
-@pytest.mark.parametrize("name", ["000000.ale.json", "mine.ale.json", "explanations.csv"])
-def test_files_of_no_known_run_are_refused(name, tmp_path) -> None:
-    (tmp_path / name).write_bytes(b"mine")
-    for overwrite in (False, True):
-        with pytest.raises(InputError, match=rf"/{name}: .*; verale did not write it, or it was changed since"):
-            run(tmp_path, how=RunOptions(overwrite=overwrite))
-        assert [path.name for path in tmp_path.iterdir()] == [name] and (tmp_path / name).read_bytes() == b"mine"
-
-
 def test_a_stranger_among_the_run_s_files_is_refused(tmp_path) -> None:
     run(tmp_path)
     (tmp_path / "000005.ale.json").write_bytes(b"mine")
@@ -240,7 +233,7 @@ def test_a_stranger_among_the_run_s_files_is_refused(tmp_path) -> None:
         run(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "7", "[" * 100_000, '{"images": ' + "1" * 5000 + "}"])
+@pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000])
 def test_an_invalid_description_is_refused(text, tmp_path) -> None:
     run(tmp_path, 2)
     (tmp_path / "run.json").write_text(text)

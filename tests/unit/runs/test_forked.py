@@ -178,21 +178,8 @@ def test_explain_forks_and_the_bytes_are_those_of_one_process(tmp_path) -> None:
     head = small_head("euclidean")
     head.save(tmp_path / "head")
     save_latents(tmp_path / "latents", small_latents(head, images=9))
-    options = (
-        "--head",
-        "head",
-        "--latents",
-        "latents",
-        "--paradigm",
-        "projection",
-        "--batch",
-        3,
-        "--jobs",
-        1,
-        "--out",
-        "1",
-    )
-    for done, forked in ((in_process("explain", *options, cwd=tmp_path), 0), (run(COUNTED, tmp_path), 1)):
+    options = ["--head", "head", "--latents", "latents", "--paradigm", "projection", "--batch", "3", "--jobs", "1"]
+    for done, forked in ((in_process("explain", *options, "--out", "1", cwd=tmp_path), 0), (run(COUNTED, tmp_path), 1)):
         assert done.returncode in (0, 10), done.stderr
         assert done.stderr.count("forked") == forked
     one, two = ({path.name: path.read_bytes() for path in (tmp_path / jobs).glob("*.ale.json")} for jobs in "12")

@@ -30,6 +30,8 @@ IMAGES = [f"{index:06d}.ale.json" for index in range(6)]
 MOVED = "was moved, or replaced by another folder, while this command wrote into it"
 REMOVED = "was removed while this command wrote into it, and so is what it has written: the same command begins anew"
 
+pytestmark = pytest.mark.usefixtures("searched_once")
+
 
 def run(folder: Path, meanwhile: Callable[[], object] = lambda: None, after: int = 2) -> None:
     """Explain into a folder, in which something happens after so many images."""

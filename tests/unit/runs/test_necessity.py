@@ -30,13 +30,6 @@ def test_every_statement_is_needed(tmp_path) -> None:
         assert auditor.refute(json.dumps(rest).encode(), witness).status is Status.REFUTED
 
 
-def test_no_statement_is_needed_where_the_checker_does_without_each(tmp_path) -> None:
-    certificate, head, latents = save_coordinates(tmp_path, 2, (1.5, 0.0))
-    result = necessity(certificate, head, latents)
-    assert [each.needed for each in result.statements] == [False] * 2
-    assert (result.witnessed, result.is_minimal) == (0, False)
-
-
 def test_without_time_what_may_be_needed_is_open(files) -> None:
     result = necessity(files.certificates[0], files.head_path, seconds=0)
     assert len(result.statements) == result.certificate.size

@@ -25,6 +25,8 @@ from verale.search import SearchOptions
 HEAD = small_head("euclidean")
 LATENTS = small_latents(HEAD, images=2)
 
+pytestmark = pytest.mark.usefixtures("searched_once")
+
 
 def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
@@ -333,11 +335,12 @@ def with_foreign(out: Path) -> None:
 
 
 def require_known(out: Path) -> None:
-    """Everything there is somebody else's, or noted, or the temporary file of what is noted."""
-    files, digests = WrittenFiles(out), set()
+    """Everything there is somebody else's, and as it was, or noted, or the temporary file of what is noted."""
+    files, digests, there = WrittenFiles(out), set(), tree(out)
+    assert {name: there[name][1] for name in FOREIGN} == FOREIGN
     for line in lines(out) if (out / FILES).exists() else ():
         digests.add(str(line["sha256"]))
-    for name, (kind, data) in tree(out).items():
+    for name, (kind, data) in there.items():
         if kind == "folder" or name in FOREIGN or name == FILES:
             continue
         last = name.rsplit("/", 1)[-1]
@@ -379,7 +382,6 @@ def test_an_interruption_at_any_step_loses_nothing_and_is_gone_on_with(
             with stopping(last), pytest.raises(Stopped):
                 (command if _ == 0 else again)(out)
                 raise Stopped  # what was left to do the second time may take fewer steps
-            assert {name: tree(out)[name][1] for name in FOREIGN} == FOREIGN
             require_known(out)
         again(out)
         assert of_run(out) == expected, last
