@@ -132,7 +132,6 @@ def demands_of(head: Head, certificate: Certificate, image: Tensor, known: bool,
     all patches are pinned.
 
     Args:
-        head: the head.
         certificate: a certificate of this head.
         image: (L, D) float64.
         known: whether the statements are about this image. Then patches with as many two-sided demands as coordinates

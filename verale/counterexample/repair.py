@@ -105,7 +105,6 @@ class _ExactObservables:
     """The observables of one patch that have an interval, as balls.
 
     Args:
-        head: the head.
         asked: the intervals by prototype.
         clock: is asked before each long step.
     """
