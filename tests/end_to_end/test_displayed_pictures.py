@@ -387,13 +387,13 @@ def test_patches_lie_where_the_network_says(folder: Path) -> None:
     record |= {"image_latents": digests, "latents_digest": hashlib.sha256("".join(digests).encode()).hexdigest()}
     write(folder, record)
     collection = collect(folder)
-    summary = collection.items[0].summary
-    assert summary is not None and collection.latents is not None
-    assert collection.grid_of(summary.patches, summary.network) == Grid(rows, columns)
-    assert collection.grid_of(summary.patches, None) == Grid(columns, rows)
-    assert collection.grid_of(summary.patches, "0" * 64) == Grid(columns, rows), "of another network nothing is known"
+    read = collection.items[0].certificate
+    assert read is not None and collection.latents is not None
+    assert collection.grid_of(read.patches, read.network) == Grid(rows, columns)
+    assert collection.grid_of(read.patches, None) == Grid(columns, rows)
+    assert collection.grid_of(read.patches, "0" * 64) == Grid(columns, rows), "of another network nothing is known"
     (folder / "network.safetensors").write_bytes(b"no network")
-    assert collect(folder).grid_of(summary.patches, summary.network) == Grid(columns, rows)
+    assert collect(folder).grid_of(read.patches, read.network) == Grid(columns, rows)
 
 
 def texts(figure: Any) -> str:

@@ -58,7 +58,7 @@ def test_the_lead_is_the_same_everywhere(folder: Path, kernel: str) -> None:
         lead = below(least_of(file))
         assert listed[index] == lead
         assert table["margin"][index] == float(lead)
-        assert f"at least {lead} below it" in collection.items[index].summary.claim("x")
+        assert f"at least {lead} below it" in collection.items[index].claim("x")
         record = Auditor((folder / "head.safetensors").read_bytes(), None, kernel).check(file.read_bytes()).record()
         assert record["margin"] == lead
         assert record["margins"] == [margin and margin.hex() for margin in Certificate.load(file).margins]

@@ -29,6 +29,8 @@ class Exact:
         values: a tensor, an array, nested lists, or a number.
     """
 
+    device = torch.device("cpu")
+
     def __init__(self, values: Any) -> None:
         array = np.asarray(values.tolist() if isinstance(values, torch.Tensor) else values, dtype=object)
         kinds = set(map(type, array.flat))

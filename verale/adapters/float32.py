@@ -83,7 +83,6 @@ def float32_logits(head: Head, patches: Tensor) -> Enclosure:
     """Intervals (N, C) that hold the logits which float32 may give for these latents.
 
     Args:
-        head: the head.
         patches: (N, L, D) float64, the exact values of the network's latents.
 
     Raises:

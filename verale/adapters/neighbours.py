@@ -88,7 +88,6 @@ def widened(head: Head, patches: Tensor) -> Head:
     """The head with a domain that also holds these latents, and no radius: for comparisons, whose result it is not.
 
     Args:
-        head: the head.
         patches: (N, L, D), finite.
     """
     low, high = float(patches.min()), float(patches.max())

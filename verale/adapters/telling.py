@@ -13,8 +13,7 @@ from typing import Any
 
 from torch import Tensor
 
-from verale.adapters.accounts import ARGUMENTS, WRAPPERS, Saved, entries_of
-from verale.adapters.modules import is_module, unwrapped
+from verale.adapters.accounts import ARGUMENTS, Saved, entries_of
 from verale.adapters.pickled import Record
 from verale.certificate.words import about
 from verale.errors import HeadError
@@ -126,7 +125,7 @@ def _signs_of_a_backbone(tensors: Mapping[str, Tensor]) -> Iterator[_Sign]:
 
 
 def said_of(content: Any) -> Said:
-    """What a checkpoint says beside its tensors, by name: attributes of its whole model, a run's arguments, entries.
+    """What a checkpoint says beside its tensors, by name: attributes of its whole model, entries, a run's arguments.
 
     Args:
         content: as a file's pickle gives it, or a dictionary in memory. The name of a whole model's class is
@@ -135,30 +134,16 @@ def said_of(content: Any) -> Said:
     Raises:
         HeadError: a whole model of too many modules.
     """
-    return Said(_said_of(content), entries_of(content))
+    entries = entries_of(content)
+    said = _plain(entries)
+    for key in ARGUMENTS:
+        told = content.get(key) if isinstance(content, Mapping) else None
+        said |= _plain(told.attributes if isinstance(told, Record) else told)
+    return Said(said, entries)
 
 
-def _said_of(content: Any) -> dict[str, object]:
-    if is_module(content):
-        model = unwrapped(content)
-        return {**_own(model.attributes), "class": model.name.rpartition(".")[2]}
-    if isinstance(content, list | tuple):
-        content = dict(enumerate(content))
-    if not isinstance(content, Mapping):
-        return {}
-    said = _own(content)
-    for key, value in content.items():
-        if key in ARGUMENTS:
-            said |= _own(value.attributes if isinstance(value, Record) else value)
-        elif is_module(value):
-            said |= _said_of(value)
-        elif key in WRAPPERS:
-            said |= _own(value)
-    return said
-
-
-def _own(entries: object) -> dict[str, object]:
-    """Those of a dictionary's entries that are plain: numbers, words, lists."""
+def _plain(entries: object) -> dict[str, object]:
+    """Those of a dictionary's entries that are numbers, words or lists."""
     if not isinstance(entries, Mapping):
         return {}
     plain = (bool, int, float, str, list, tuple)

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from verale.bounds import Interval
-from verale.counterexample.demands import PRECISION, Demands, into_domain, observables_and_slopes
-from verale.counterexample.limits import TOGETHER, Clock
+from verale.counterexample.demands import PRECISION, TOGETHER, Clock, Demands, into_domain, observables_and_slopes
 from verale.head import Cosine, Head, InnerProduct
 
 __all__ = ["repair"]
@@ -105,7 +104,6 @@ class _ExactObservables:
     """The observables of one patch that have an interval, as balls.
 
     Args:
-        head: the head.
         asked: the intervals by prototype.
         clock: is asked before each long step.
     """

@@ -16,8 +16,16 @@ from torch import Tensor
 
 from verale.bounds import Projection, Simplex, activation, check_domain, domain_range
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, PatchStatement
-from verale.counterexample.demands import Demands, demands_of, into_domain
-from verale.counterexample.limits import GRACE, TOGETHER, Clock, TimeIsUpError, require_searchable
+from verale.counterexample.demands import (
+    GRACE,
+    TOGETHER,
+    Clock,
+    Demands,
+    TimeIsUpError,
+    demands_of,
+    into_domain,
+    require_searchable,
+)
 from verale.counterexample.repair import repair
 from verale.head import Head, evaluate, evaluate_observed, observables
 from verale.rounding import Enclosure

@@ -60,20 +60,25 @@ class Pooling(ABC):
         """Raise HeadError unless it is defined for this number of prototypes."""
 
 
+class _Greatest(Pooling):
+    """The greatest similarity of the patches that a prototype looks at."""
+
+    def pool(self, observed: Tensor, similarity: Callable[[Tensor], Tensor]) -> Tensor:
+        similar = similarity(observed)
+        hidden = self.hidden(similar.shape[1], similar.shape[2])
+        return (similar if hidden is None else similar.masked_fill(hidden.to(similar.device), -torch.inf)).amax(dim=1)
+
+
 @dataclass(frozen=True)
-class MaxPooling(Pooling):
+class MaxPooling(_Greatest):
     """Activation a_j = max over patches of the similarity g_lj."""
 
     kind = "max"
     is_maximum = True
 
-    def pool(self, observed: Tensor, similarity: Callable[[Tensor], Tensor]) -> Tensor:
-        """max_l g_lj."""
-        return similarity(observed).amax(dim=1)
-
 
 @dataclass(frozen=True)
-class BankPooling(Pooling):
+class BankPooling(_Greatest):
     """Two banks of prototypes (ProtoPFormer): the first ones look at patch 0, the class token, and the others do not.
 
     a_j = g_0j for j < class_token; a_j = max over the patches 1, 2, ... of g_lj for the others. Statements may speak of
@@ -93,11 +98,6 @@ class BankPooling(Pooling):
         """The class token and one other."""
         return 2
 
-    def pool(self, observed: Tensor, similarity: Callable[[Tensor], Tensor]) -> Tensor:
-        """The class token's similarities, then the greatest of the other patches."""
-        similar, bank = similarity(observed), self.class_token
-        return torch.cat([similar[:, 0, :bank], similar[:, 1:, bank:].amax(dim=1)], dim=1)
-
     def hidden(self, patches: int, prototypes: int) -> Tensor:
         """Each bank does not look at the other's patches."""
         token = torch.arange(patches)[:, None] == 0
@@ -116,7 +116,7 @@ MOST_COLUMNS = 2**16
 
 
 @dataclass(frozen=True, eq=False)
-class MaskedMaxPooling(Pooling):
+class MaskedMaxPooling(_Greatest):
     """Activation a_j = max of g_lj over the patches l that prototype j looks at: those with mask[j, min(l, K - 1)] = 1.
 
     The last column of the mask stands for all further patches, so an image has at least K. Where prototypes are fixed
@@ -192,11 +192,6 @@ class MaskedMaxPooling(Pooling):
     def tensors(self) -> dict[str, Tensor]:
         """The mask."""
         return {"mask": self.mask.to(torch.float32)}
-
-    def pool(self, observed: Tensor, similarity: Callable[[Tensor], Tensor]) -> Tensor:
-        """The greatest of the patches that each prototype looks at."""
-        similar = similarity(observed)
-        return similar.masked_fill(self.hidden(similar.shape[1], similar.shape[2]), -torch.inf).amax(dim=1)
 
     def hidden(self, patches: int, prototypes: int) -> Tensor:
         """The mask's complement, its last column repeated."""

@@ -28,7 +28,7 @@ from verale.checker.certificate import LARGEST, Certificate, Document, PatchStat
 from verale.checker.verdict import EXIT_UNUSABLE, claim_in_words
 from verale.errors import InputError, naming
 from verale.files import SentFile, certificate_index, certificates_folder, certificates_in, read
-from verale.report.explanation import in_brief, named_prototypes
+from verale.report.explanation import named_prototypes
 from verale.report.grid import Grid, NetworkBeside, fields_of_grid, grid_of_image
 from verale.report.images import OUTSIDE, Match, Matcher, Placed, prototype_pictures, require_consistent
 from verale.runs.explained_run import HeadOfRun
@@ -51,13 +51,11 @@ if TYPE_CHECKING:
 __all__ = [
     "NOT_AUDITED",
     "UNEXPLAINED",
-    "CertificateSummary",
     "Collection",
     "Item",
     "collect",
     "item_beside",
     "own_latents",
-    "read_item",
 ]
 
 NOT_AUDITED = "NOT_AUDITED"
@@ -71,67 +69,15 @@ _LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
-class CertificateSummary:
-    """What a certificate says, without its statements.
-
-    Attributes:
-        head, latents, picture, network: digests; None where none is named.
-        predicted, paradigm, patches, claims: as in the certificate.
-        size: the number of statements.
-        of_patches, of_activations: whether some are about patches, and about activations.
-        margin: the least of its margins; None without rivals.
-        brief: what its statements are, in a few words.
-        prototypes: those to show with it.
-        bounded: what its statements bound; None where its head is not known.
-        arithmetic: in which it claims the picture; None if it does not.
-    """
-
-    head: str
-    latents: str | None
-    picture: str | None
-    predicted: int
-    paradigm: str
-    patches: int
-    claims: tuple[str, ...]
-    size: int
-    of_patches: bool
-    of_activations: bool
-    margin: Fraction | None
-    brief: str
-    prototypes: tuple[int, ...]
-    bounded: Bounded | None = None
-    network: str | None = None
-    arithmetic: str | None = None
-
-    @classmethod
-    def of(cls, certificate: Certificate, prototypes: int | None = None) -> CertificateSummary:
-        """The summary of a certificate, and of how many prototypes its head has, if that is known."""
-        kinds = [isinstance(statement, PatchStatement) for statement in certificate.statements]
-        return cls(
-            *(certificate.head, certificate.latents, certificate.picture, certificate.predicted, certificate.paradigm),
-            *(certificate.patches, certificate.claims, len(certificate.statements)),
-            *(any(kinds), not all(kinds)),
-            min((margin for margin in certificate.margins if margin is not None), default=None),
-            *(in_brief(certificate, prototypes), named_prototypes(certificate, prototypes)),
-            None if prototypes is None else bounded(certificate.statements, prototypes, certificate.patches),
-            *(certificate.network, certificate.arithmetic),
-        )
-
-    def claim(self, predicted: str) -> str:
-        """The claim as a sentence, with the name of the class; empty without rivals."""
-        about = subjects(self.of_patches, self.of_activations)
-        return "" if self.margin is None else claim(predicted, self.size, below(self.margin), about)
-
-
-@dataclass(frozen=True)
 class Item:
     """One image, or one certificate file.
 
     Attributes:
         path: the certificate's file; None for an image without one.
         sha256: of its bytes.
-        summary: what it says; None where there is no readable certificate.
-        problem: why there is no summary.
+        certificate: what it says; None where there is no readable certificate.
+        count: how many prototypes its head has; None where that is not the head at hand.
+        problem: why it cannot be read, or was not found.
         predicted: the class, also of an image without a certificate.
         index: the image's index among the latents, where known.
         image: the image, where one is known.
@@ -144,7 +90,8 @@ class Item:
 
     path: Path | None
     sha256: str | None = None
-    summary: CertificateSummary | None = None
+    certificate: Certificate | None = None
+    count: int | None = None
     problem: str = ""
     predicted: int | None = None
     index: int | None = None
@@ -154,6 +101,36 @@ class Item:
     others: str = ""
     record: Mapping[str, Any] | None = None
     data: bytes = field(default=b"", repr=False)
+
+    @property
+    def size(self) -> int | None:
+        """The number of its statements."""
+        return None if self.certificate is None else len(self.certificate.statements)
+
+    @property
+    def margin(self) -> Fraction | None:
+        """The least of its margins; None without rivals."""
+        margins = () if self.certificate is None else self.certificate.margins
+        return min((margin for margin in margins if margin is not None), default=None)
+
+    @cached_property
+    def prototypes(self) -> tuple[int, ...]:
+        """The prototypes to show with it."""
+        return () if self.certificate is None else named_prototypes(self.certificate, self.count)
+
+    @cached_property
+    def bounded(self) -> Bounded | None:
+        """What its statements bound; None where its head is not at hand."""
+        if self.certificate is None or self.count is None:
+            return None
+        return bounded(self.certificate.statements, self.count, self.certificate.patches)
+
+    def claim(self, predicted: str) -> str:
+        """The claim as a sentence, with the name of the class; empty without rivals."""
+        if self.certificate is None or self.margin is None:
+            return ""
+        kinds = [isinstance(statement, PatchStatement) for statement in self.certificate.statements]
+        return claim(predicted, len(kinds), below(self.margin), subjects(any(kinds), not all(kinds)))
 
     @property
     def name(self) -> str:
@@ -183,7 +160,9 @@ class Item:
     @property
     def begun(self) -> str:
         """What the certificate claims of its picture (`VerdictInWords.begun`)."""
-        return "" if self.summary is None else self.verdict.begun(self.summary.picture, self.summary.arithmetic)
+        if self.certificate is None:
+            return ""
+        return self.verdict.begun(self.certificate.picture, self.certificate.arithmetic)
 
     @property
     def deployed(self) -> str:
@@ -442,11 +421,6 @@ def item_beside(file: str, source: Source) -> Item:
     return _item(file, row_of.get(path.name), Matcher(source, None, path.parent), None)
 
 
-def read_item(item: Item) -> tuple[bytes, Certificate]:
-    """The certificate of an item with a summary, and the bytes that say so."""
-    return item.data, read_certificate(item.data)
-
-
 def own_latents(certificate: Certificate, latents: Tensor, index: int | None = None) -> Tensor | None:
     """The latents (1, ...) of a certificate's image, for estimates.
 
@@ -514,9 +488,9 @@ def _item(file: str, row: Explained | None, matcher: Matcher, head: Head | None)
     except CheckerError as error:
         return Item(path, digest, problem=str(error), data=data)
     known = head is not None and head.digest == certificate.head
-    summary = CertificateSummary.of(certificate, head.size if head is not None and known else None)
-    index, image = matcher.matched(summary.latents, summary.picture, certificate_index(path.name))
-    item = Item(path, digest, summary, "", summary.predicted, index, data=data)
+    count = head.size if head is not None and known else None
+    index, image = matcher.matched(certificate.latents, certificate.picture, certificate_index(path.name))
+    item = Item(path, digest, certificate, count, "", certificate.predicted, index, data=data)
     if row is not None and row.sha256 in (None, digest):
         item = replace(item, label=row.label, seconds=row.seconds, others=row.others or "")
     return _with_image(item, image)

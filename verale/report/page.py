@@ -177,7 +177,7 @@ def _contents(
     if checking is not None:
         held.append("the head")
         held += [] if checking.seen is None else ["the network's first layers, and the bytes of the pictures"]
-        of_latents = any(item.summary is not None and item.summary.picture is None for item in collection.items)
+        of_latents = any(item.certificate is not None and item.certificate.picture is None for item in collection.items)
         held += ["the latents of the images"] if of_latents and collection.latents is not None else []
     return f"This file holds {enumerated(held)}."
 
@@ -218,7 +218,8 @@ def _observable(collection: Collection) -> str:
 
 def _common_grid(collection: Collection) -> tuple[Grid | None, str | None]:
     """The grid of the images' patches, and the network that certificates name, if they all have the same."""
-    said = {(item.summary.patches, item.summary.network) for item in collection.items if item.summary is not None}
+    read = [item.certificate for item in collection.items if item.certificate is not None]
+    said = {(each.patches, each.network) for each in read}
     grids, networks = {collection.grid_of(*each) for each in said}, {network for _, network in said}
     return (grids.pop() if len(grids) == 1 else None), (networks.pop() if len(networks) == 1 else None)
 
@@ -237,10 +238,10 @@ def _in_full(
         advance(1)
         full.add(item)
     full.finish()
-    with_summary, window = sum(item.summary is not None for item in collection.items), full.window
-    if full.count < with_summary:
+    readable, window = sum(item.certificate is not None for item in collection.items), full.window
+    if full.count < readable:
         notes.append(
-            f"The page has statements and images for the first {full.count} of {with_summary} certificates. The"
+            f"The page has statements and images for the first {full.count} of {readable} certificates. The"
             f" others are only in the list, because the page would exceed {limits.size / 2**20:.3g} MiB"
             " (--max-size, --image-size)."
         )
@@ -282,11 +283,11 @@ def _not_proved(collection: Collection) -> str:
     """What no verdict says; where proofs begin at pictures, what they say first."""
     of_each: dict[str, list[Item]] = {}
     for item in collection.items:
-        if item.summary is not None:
+        if item.certificate is not None:
             of_each.setdefault(item.verdict.not_proved, []).append(item)
     sentences = []
     for said, items in of_each.items():
-        pictured = [item.summary.arithmetic for item in items if item.summary is not None and item.proves_picture]
+        pictured = [item.certificate.arithmetic for item in items if item.certificate and item.proves_picture]
         which = "" if len(of_each) == 1 else f"Of {len(items)} of the {len(collection.paths)} certificates: "
         sentences.append(f"{which}{pictures_of(pictured)} {said}" if pictured else f"{which}{said}")
     return " ".join(sentences) or not_proved()

@@ -128,7 +128,7 @@ class Checking:
         script = SCRIPT.read_bytes()
         latents = None if collection.latents_path is None else _read_latents(collection.latents_path, head)
         digests = hashlib.sha256(script).hexdigest(), csp_digest(script)
-        begins_there = any(item.summary is not None and item.summary.picture is not None for item in collection.items)
+        begins_there = any(item.certificate and item.certificate.picture is not None for item in collection.items)
         seen = SeenInPage.beside(collection.folder, notes) if begins_there and collection.embeds else None
         return cls(deflated(script), *digests, deflated(text), seen, head, latents)
 

@@ -45,13 +45,11 @@ class InFull:
 
     Attributes:
         item: which has it.
-        data: its bytes.
-        certificate: what they say.
+        certificate: what it says.
         picture: the image as a data URI; empty without one.
     """
 
     item: Item
-    data: bytes
     certificate: Certificate
     picture: str
 
@@ -112,10 +110,9 @@ class Details:
         predicted = collection.name_of(certificate.predicted)
         file = item.name if item.path is None else str(item.path.relative_to(collection.folder))
         asked = narrower(certificate, count, file, collection.name_of, account, estimates.ahead)
-        claim = "" if item.summary is None else item.summary.claim(predicted)
         return {
-            "text": shown.data.decode(),
-            "claim": f"{claim} {item.begun}".strip(),
+            "text": shown.item.data.decode(),
+            "claim": f"{item.claim(predicted)} {item.begun}".strip(),
             "paradigm": certificate.paradigm,
             "grid": None if grid is None else asdict(grid),
             "similarity": [None if value is None else about(value) for value in estimates.similarity],
@@ -146,7 +143,7 @@ class Details:
         if not has_account(shown.certificate, head):
             return None
         try:
-            numbers = self.checker.numbers(shown.data)
+            numbers = self.checker.numbers(shown.item.data)
         except (FormatError, UnprovedError):  # of another head, or beyond the limit
             return None
         return account_of(shown.certificate, head, numbers)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from verale.errors import InputError
-from verale.report.collect import Collection, Item, read_item
+from verale.report.collect import Collection, Item
 from verale.report.page_check import deflated
 from verale.report.page_detail import Details, InFull
 from verale.report.page_list import pictured, with_pictures
@@ -65,10 +65,9 @@ class Full:
     def add(self, item: Item) -> None:
         """Add an item. Raises InputError: a certificate that changed, latents that do not fit the head."""
         self._items.append(item)
-        if item.summary is not None and self._room > 0:
-            data, certificate = read_item(item)
-            self._block.append(InFull(item, data, certificate, self._picture(item)))
-            self._size += len(data)
+        if item.certificate is not None and self._room > 0:
+            self._block.append(InFull(item, item.certificate, self._picture(item)))
+            self._size += len(item.data)
         if len(self._items) >= self._most or self._size > _BLOCK:
             self.finish()
 

@@ -9,8 +9,10 @@ from statistics import median
 from typing import Any
 
 from verale.certificate.words import PROVED_PICTURE, about, below, written
+from verale.checker.certificate import Certificate
 from verale.checker.verdict import claim_in_words
-from verale.report.collect import CertificateSummary, Collection, Item
+from verale.report.collect import Collection, Item
+from verale.report.explanation import in_brief
 from verale.report.images import AS_NOTED
 
 __all__ = [
@@ -44,8 +46,8 @@ def columns_of(collection: Collection) -> Iterator[tuple[str, list[Any]]]:
         yield name, [of(item) for item in collection.items]
 
 
-def _of_summary(of: Callable[[CertificateSummary], Any], missing: Any = None) -> Callable[[Item], Any]:
-    return lambda item: missing if item.summary is None else of(item.summary)
+def _of_certificate(of: Callable[[Certificate], Any]) -> Callable[[Item], Any]:
+    return lambda item: None if item.certificate is None else of(item.certificate)
 
 
 def _of_record(of: Callable[[Mapping[str, Any]], Any], missing: Any = None) -> Callable[[Item], Any]:
@@ -67,18 +69,18 @@ _COLUMNS: dict[str, Callable[[Item], Any]] = {
     "match": lambda item: "" if item.image_note == AS_NOTED else item.image_note,
     "predicted": lambda item: item.predicted,
     "label": lambda item: item.label,
-    "size": _of_summary(lambda summary: summary.size),
-    "margin": _of_summary(lambda summary: None if summary.margin is None else below(summary.margin)),
+    "size": lambda item: item.size,
+    "margin": lambda item: None if item.margin is None else below(item.margin),
     "explain": lambda item: _rounded(item.seconds),
     "audit": _of_record(lambda record: _rounded(record.get("seconds"))),
     "status": lambda item: item.status,
     "caveat": lambda item: item.verdict.caveat,
     "scope": lambda item: item.verdict.scope,
     "claims": _of_record(_claims, []),
-    "pictured": lambda item: item.summary.arithmetic if item.summary is not None and item.proves_picture else None,
-    "why": _of_summary(lambda summary: summary.brief, ""),
+    "pictured": lambda item: item.certificate.arithmetic if item.certificate and item.proves_picture else None,
+    "why": lambda item: "" if item.certificate is None else in_brief(item.certificate, item.count),
     "others": lambda item: item.others or None,
-    "paradigm": _of_summary(lambda summary: summary.paradigm),
+    "paradigm": _of_certificate(lambda certificate: certificate.paradigm),
     "sha256": lambda item: item.sha256,
 }
 """What a line shows of an item, by the column."""
@@ -87,7 +89,7 @@ _COLUMNS: dict[str, Callable[[Item], Any]] = {
 def pictured(collection: Collection, item: Item) -> list[int]:
     """The first prototypes of an explanation that have a picture; where it is known which add to the proved lead, the
     page shows those instead."""
-    return [] if item.summary is None else with_pictures(collection, item.summary.prototypes)
+    return with_pictures(collection, item.prototypes)
 
 
 def with_pictures(collection: Collection, prototypes: Sequence[int]) -> list[int]:
@@ -98,11 +100,11 @@ def with_pictures(collection: Collection, prototypes: Sequence[int]) -> list[int
 
 def _bounds(collection: Collection, item: Item) -> str | None:
     """How much the statements bound, beside their number: of a clause about all others that is more than one."""
-    if item.summary is None or item.summary.bounded is None or collection.head is None:
+    certificate, bounded, size = item.certificate, item.bounded, item.count
+    if certificate is None or bounded is None or size is None:
         return None
-    bounded, size = item.summary.bounded, collection.head.size
     prototypes, pairs = bounded.prototypes, bounded.pairs
-    of_pairs = f", {pairs} of {size * item.summary.patches} pairs" if pairs and item.summary.patches > 1 else ""
+    of_pairs = f", {pairs} of {size * certificate.patches} pairs" if pairs and certificate.patches > 1 else ""
     return f"on {prototypes} of {size} prototypes{of_pairs}"
 
 
@@ -168,11 +170,11 @@ def overview(collection: Collection) -> dict[str, object]:
 
 def _numbers(items: Sequence[Item]) -> dict[str, str]:
     """Median size, least margin and number of correct classes of some items; empty where unknown."""
-    summaries = [item.summary for item in items if item.summary is not None]
-    margins = [summary.margin for summary in summaries if summary.margin is not None]
+    sizes = [item.size for item in items if item.size is not None]
+    margins = [item.margin for item in items if item.margin is not None]
     judged = [item.correct for item in items if item.correct is not None]
     return {
-        "median_size": written(median(summary.size for summary in summaries)) if summaries else "",
+        "median_size": written(median(sizes)) if sizes else "",
         "least_margin": below(min(margins)) if margins else "",
         "correct": f"{sum(judged)} of {len(judged)}" if judged else "",
     }

@@ -33,7 +33,7 @@ from verale.checker import Verdict
 from verale.checker import certificate as checked
 from verale.checker.verdict import printable
 from verale.errors import InputError
-from verale.report.collect import Collection, own_latents, read_item
+from verale.report.collect import Collection, own_latents
 from verale.report.estimates import estimates_of
 from verale.report.explanation import Telling
 from verale.report.grid import Grid, grid_of_image
@@ -226,9 +226,9 @@ def picture(collection: Collection, kind: str, compact: bool = False) -> bytes:
         InputError: the certificate cannot be read; latents that do not fit the head.
     """
     (item,) = collection.items
-    if item.summary is None:
+    data, given = item.data, item.certificate
+    if given is None:
         raise InputError(item.path, f"cannot be drawn: {item.problem}")
-    data, given = read_item(item)
     numbers = (
         None if collection.head_file is None else (collection.auditor or auditor_for(collection.head_file)).numbers
     )

@@ -18,7 +18,7 @@ from verale.certificate.words import (
 from verale.checker import AuditOptions, CheckerError, Status
 from verale.checker.file_auditor import Outcome
 from verale.errors import InputError
-from verale.report.collect import Item, item_beside, read_item
+from verale.report.collect import Item, item_beside
 from verale.report.explanation import Telling
 from verale.report.images import AS_NOTED, BY_ORDER, OUTSIDE
 from verale.runs.arguments import HeadFile
@@ -206,7 +206,7 @@ def single(path: str, inputs: Inputs, options: AuditOptions | None = None) -> Si
     """
     source = source_beside(Path(path).parent)
     item = item_beside(path, source)
-    data = None if item.summary is None else read_item(item)[0]
+    data = None if item.certificate is None else item.data
     file, head, outcome, numbers = None, None, None, None
     if inputs.head is not None:
         network, pictures = find_seen(Path(path).parent) or (None, None)
@@ -250,7 +250,7 @@ def _image_is(item: Item, source: Source) -> str:
     """What is known of the image. Only its name is shown, so what lies outside of the folder may be named."""
     if item.image_note != OUTSIDE:
         return item.image_is
-    named = None if item.summary is None else item.summary.latents or item.summary.picture
+    named = None if item.certificate is None else item.certificate.latents or item.certificate.picture
     return AS_NOTED if named in (*source.latents, *source.pictures) else BY_ORDER
 
 

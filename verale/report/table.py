@@ -15,7 +15,6 @@ from verale.runs.table import csv_line
 if TYPE_CHECKING:
     import pandas
 
-    from verale.head import Head
 
 __all__ = ["encode", "frame"]
 
@@ -42,12 +41,6 @@ class _Row:
             return None
         return SOURCE if self.collection.own_names else "head"
 
-    @property
-    def head(self) -> Head | None:
-        """The head of the certificate, where that is known."""
-        known = self.item.summary is not None and self.item.summary.bounded is not None
-        return self.collection.head if known else None
-
     def claim(self, name: str) -> str | None:
         """What became of a claim."""
         state: str | None = self.record.get("claims", {}).get(name)
@@ -55,11 +48,11 @@ class _Row:
 
     def stated(self, name: str) -> Any:
         """What the certificate says; None without a readable one."""
-        return getattr(self.item.summary, name, None)
+        return getattr(self.item.certificate, name, None)
 
     def bounded(self, name: str) -> int | None:
         """What the statements bound; None without the certificate's head."""
-        return None if self.head is None else getattr(self.stated("bounded"), name)
+        return getattr(self.item.bounded, name, None)
 
 
 _COLUMNS: dict[str, tuple[str, Callable[[_Row], Any]]] = {
@@ -76,13 +69,13 @@ _COLUMNS: dict[str, tuple[str, Callable[[_Row], Any]]] = {
     "class_named_by": ("string", lambda row: row.named_by),
     "correct": ("boolean", lambda row: row.item.correct),
     "paradigm": ("string", lambda row: row.stated("paradigm")),
-    "statements": ("Int64", lambda row: row.stated("size")),
+    "statements": ("Int64", lambda row: row.item.size),
     "patches": ("Int64", lambda row: row.stated("patches")),
     "bounded_prototypes": ("Int64", lambda row: row.bounded("prototypes")),
-    "prototypes": ("Int64", lambda row: None if row.head is None else row.head.size),
+    "prototypes": ("Int64", lambda row: row.item.count),
     "bounded_pairs": ("Int64", lambda row: row.bounded("pairs")),
-    "pairs": ("Int64", lambda row: None if row.head is None else row.head.size * row.stated("patches")),
-    "margin": ("Float64", lambda row: None if row.stated("margin") is None else float_below(row.stated("margin"))),
+    "pairs": ("Int64", lambda row: None if row.item.count is None else row.item.count * row.stated("patches")),
+    "margin": ("Float64", lambda row: None if row.item.margin is None else float_below(row.item.margin)),
     "explain_seconds": ("Float64", lambda row: row.item.seconds),
     "audit_seconds": ("Float64", lambda row: row.record.get("seconds")),
     "status": ("string", lambda row: row.item.status),

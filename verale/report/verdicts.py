@@ -65,7 +65,7 @@ def with_verdicts_from(collection: Collection, audit_log: str | Path) -> Collect
         InputError: a file that is not an audit log, or contradicts itself.
     """
     here = _digests(collection)
-    shown = {item.sha256: item.summary for item in collection.items if item.path is not None}
+    shown = {item.sha256: item.certificate for item in collection.items if item.path is not None}
     weakest: dict[str, Mapping[str, Any]] = {}
     others = set()
     with reading(audit_log, "an audit log of verale audit") as stream:
@@ -73,8 +73,8 @@ def with_verdicts_from(collection: Collection, audit_log: str | Path) -> Collect
             digest, run = record["sha256"], record["run"]
             if digest not in shown:
                 continue
-            summary = shown[digest]
-            head = here["head"] or (None if summary is None else summary.head)
+            certificate = shown[digest]
+            head = here["head"] or (None if certificate is None else certificate.head)
             if run["head"] != head or any(run.get(name) not in (None, here[name]) for name in _CHECKED_WITH):
                 others.add(digest)
                 continue

@@ -88,7 +88,6 @@ def fit(head: Head, images: Tensor, paradigm: str) -> Iterator[Certificate]:
     """Rules for a data set, the most useful first, until none covers an image that no other covers.
 
     Args:
-        head: the head.
         images: (N, L, D) float64.
         paradigm: one with prices.
 

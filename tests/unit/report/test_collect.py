@@ -11,7 +11,7 @@ from support.reporting import folder_of, report_head, report_latents
 
 from verale.errors import InputError
 from verale.head import save_latents
-from verale.report.collect import NOT_AUDITED, UNEXPLAINED, collect, read_item
+from verale.report.collect import NOT_AUDITED, UNEXPLAINED, collect
 from verale.report.verdicts import audited
 
 
@@ -71,9 +71,9 @@ def test_certificates_that_cannot_be_read_stop_nothing(folder):
     record["predicate"]["predicted"] = "1"
     (folder / "000002.ale.json").write_text(json.dumps(record))
     items = {item.path.name: item for item in collect(folder).items}
-    assert items["000001.ale.json"].summary is None and "JSON" in items["000001.ale.json"].problem
+    assert items["000001.ale.json"].certificate is None and "JSON" in items["000001.ale.json"].problem
     assert "predicted" in items["000002.ale.json"].problem
-    assert items["000000.ale.json"].summary.size > 0
+    assert items["000000.ale.json"].size > 0
 
 
 def test_a_line_of_the_table_counts_for_its_own_bytes_only(folder):
@@ -136,9 +136,9 @@ def test_a_certificate_that_changes_meanwhile_is_the_one_that_was_read(folder):
     """What is audited and shown is what was read, once."""
     collection = collect(folder)
     item = collection.items[0]
-    data, certificate = read_item(item)
-    assert data == item.path.read_bytes() and len(certificate.statements) == item.summary.size
+    data, certificate = item.data, item.certificate
+    assert data == item.path.read_bytes() and len(certificate.statements) == item.size
     item.path.write_bytes(b"{")
-    assert read_item(item) == (data, certificate)
+    assert (item.data, item.certificate) == (data, certificate)
     (record,) = [each.record for each in audited(replace(collection, items=(item,))).items]
     assert record["status"] == "PROVED" and record["sha256"] == item.sha256 == hashlib.sha256(data).hexdigest()

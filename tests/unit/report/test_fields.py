@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def asked(collection: Collection) -> tuple[object, object]:
-    (patches, network) = {(item.summary.patches, item.summary.network) for item in collection.items}.pop()
+    (patches, network) = {(item.certificate.patches, item.certificate.network) for item in collection.items}.pop()
     grid = collection.grid_of(patches, network)
     return collection.fields_of(grid, network), collection.fields_of(grid, None)
 

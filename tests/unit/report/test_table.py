@@ -33,8 +33,8 @@ def test_one_row_an_image(collection):
     table = frame(collection)
     assert list(table["status"]) == ["PROVED", "PROVED", "UNEXPLAINED", "MALFORMED"]
     assert list(table["class"][:2]) == [collection.name_of(item.predicted) for item in collection.items[:2]]
-    assert list(table["statements"][:2]) == [item.summary.size for item in collection.items[:2]]
-    assert table["margin"][0] == float(below(collection.items[0].summary.margin))
+    assert list(table["statements"][:2]) == [item.size for item in collection.items[:2]]
+    assert table["margin"][0] == float(below(collection.items[0].margin))
     assert table["statements"].isna().tolist() == [False, False, True, True]
     assert table["message"][2] == "a tie" and table["minimality"][0] == "not checked"
     assert table["image"][0].endswith(r"0-\udcff.png"), "bytes that are no UTF-8 are escaped"
@@ -42,9 +42,9 @@ def test_one_row_an_image(collection):
 
 def test_it_says_how_much_statements_bound(collection):
     table = frame(collection)
-    head, summary = collection.head, collection.items[0].summary
-    assert table["prototypes"][0] == head.size and table["pairs"][0] == head.size * summary.patches
-    assert table["bounded_pairs"][0] == summary.size, "each statement is about a pair"
+    head, item = collection.head, collection.items[0]
+    assert table["prototypes"][0] == head.size and table["pairs"][0] == head.size * item.certificate.patches
+    assert table["bounded_pairs"][0] == item.size, "each statement is about a pair"
     assert 0 < table["bounded_prototypes"][0] <= head.size
     assert table["pairs"].isna().tolist() == [False, False, True, True]
 
