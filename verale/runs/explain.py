@@ -106,8 +106,9 @@ def open_run(
         if folder.is_begun:
             written.require_kept(needed)
         else:
+            begins = dict.fromkeys((TABLE, RUN_FILE), RequiredFile(problem="is there already"))
             strangers = [*certificate_names(directory), *pictures_in(directory, beside)]
-            kept = written.require_room(needed | folder.needed, strangers, how.overwrite, inputs)
+            kept = written.require_room(needed | begins, strangers, how.overwrite, inputs)
             if how.overwrite:
                 written.clear(kept, first=TABLE, last=RUN_FILE)
         for name, data in beside.items():

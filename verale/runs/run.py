@@ -21,11 +21,11 @@ from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 from verale.errors import InputError, option
-from verale.files import certificate_name, certificates_in, read
+from verale.files import certificate_name, read
 from verale.runs.folder import certificate_names
 from verale.runs.inputs import RUN_FILE, TABLE
 from verale.runs.table import Explained, csv_lines, read_table
-from verale.runs.written import RequiredFile, WrittenFiles, moved
+from verale.runs.written import WrittenFiles, moved
 
 Range = tuple[int, int]
 """Rows, or images: from the first up to, but not including, the second."""
@@ -68,16 +68,16 @@ class ExplainRun:
     @property
     def done(self) -> int:
         """How many images are explained."""
-        return sum(stop - start for start, stop in self.store.done)
+        return len(self.store.by_index)
 
     @property
     def rows(self) -> list[Explained]:
         """The rows of images that are explained, in the images' order."""
-        return list(self.store.rows())
+        return self.store.rows
 
     def parts(self) -> Iterator[Finished[list[Explained]]]:
         """The same in parts."""
-        left = gaps(self.store.done, self.total)
+        left = gaps([(index, index + 1) for index in self.store.by_index], self.total)
         yield from in_order(self.work(left), left)
         self.store.finish(self.total)
 
@@ -127,6 +127,7 @@ class RunFolder:
         overwrite: whether another run begins, whatever the folder holds.
 
     Attributes:
+        directory: the folder.
         is_begun: whether the folder holds this run already.
         by_index: the rows of images whose batch is complete.
 
@@ -143,7 +144,7 @@ class RunFolder:
         overwrite: bool = False,
     ) -> None:
         self._files, self._run = files, run
-        self._directory, self._table = files.directory, files.directory / TABLE
+        self.directory = files.directory
         self.is_begun = not overwrite and files.exists(RUN_FILE)
         self.by_index: dict[int, Explained] = {}
         self._stamps: dict[str, tuple[int, ...] | None] = {}
@@ -157,11 +158,6 @@ class RunFolder:
             for name in self._uncounted():
                 if not files.is_ours(name):
                     raise self._changed(name)
-
-    @property
-    def needed(self) -> dict[str, RequiredFile]:
-        """The files that a run begins without."""
-        return {name: RequiredFile(problem="is there already") for name in (TABLE, RUN_FILE)}
 
     def begin(self) -> None:
         """Begin the run, or remove what an interruption left that does not count. Raises InputError."""
@@ -181,31 +177,9 @@ class RunFolder:
         self.by_index |= {row.index: row for row in rows}
 
     @property
-    def place(self) -> str:
-        """The folder."""
-        return str(self._directory)
-
-    @property
-    def table(self) -> str:
-        """Where the rows are."""
-        return str(self._table)
-
-    @property
-    def done(self) -> list[Range]:
-        """The images whose results are there."""
-        return [(index, index + 1) for index in sorted(self.by_index)]
-
-    def rows(self) -> Iterator[Explained]:
-        """What is there, in the images' order."""
-        return (self.by_index[index] for index in sorted(self.by_index))
-
-    def path(self, certificate: str) -> str:
-        """The path of a certificate."""
-        return str(self._directory / certificate)
-
-    def certificates(self) -> Iterator[bytes]:
-        """All certificates."""
-        return (read(path, "a certificate") for path in certificates_in(self._directory))
+    def rows(self) -> list[Explained]:
+        """The rows of images that are explained, in the images' order."""
+        return [self.by_index[index] for index in sorted(self.by_index)]
 
     def finish(self, total: int) -> None:
         """Sort the rows of the table, and the names of the files.
@@ -215,14 +189,14 @@ class RunFolder:
         """
         self._files.require_there()
         self._require_described()
-        digests = {row.certificate: str(row.sha256) for row in self.rows() if row.certificate}
+        digests = {row.certificate: str(row.sha256) for row in self.rows if row.certificate}
         other = [name for name, digest in digests.items() if self._is_other(name, digest)]
         gone = [name for name in other if not self._files.exists(name)]
         if len(gone) < len(other):
             raise self._changed(next(name for name in other if name not in gone))
         if gone or len(self.by_index) != total:
             raise InputError(
-                self._directory,
+                self.directory,
                 f"lacks {len(gone) or total - len(self.by_index)} of the certificates that this run wrote"
                 f" ({', '.join(gone[:1])}): they were removed meanwhile. The same command writes them again",
             )
@@ -234,7 +208,7 @@ class RunFolder:
         """Raise InputError if `run.json` is another file by now, or was removed: then it is written again."""
         if not self._is_other(RUN_FILE, hashlib.sha256(self._described).hexdigest()):
             return
-        path = self._directory / RUN_FILE
+        path = self.directory / RUN_FILE
         if self._files.exists(RUN_FILE):
             remedy = f"move it away, and say {option('overwrite', True)}"
             raise InputError(path, f"was replaced while this command wrote here, by a file of something else; {remedy}")
@@ -247,7 +221,7 @@ class RunFolder:
         return (stamp is None or stamp != self._stamps.get(name)) and not self._files.has(name, digest)
 
     def _require_same(self, run: dict[str, Any], images: int) -> None:
-        path = self._directory / RUN_FILE
+        path = self.directory / RUN_FILE
         try:
             self._stamps[RUN_FILE] = self._files.stamp(RUN_FILE)
             self._described = read(path, "the description of a run")
@@ -260,25 +234,26 @@ class RunFolder:
         if different:
             both = ", ".join(f"{key} {_brief(there.get(key))} there, {_brief(run.get(key))} here" for key in different)
             remedy = self._files.remedy(RUN_FILE)
-            raise InputError(self._directory, f"holds certificates of another run ({both}); {remedy}")
+            raise InputError(self.directory, f"holds certificates of another run ({both}); {remedy}")
         own = {certificate_name(index) for index in range(images)}
-        foreign = [name for name in certificate_names(self._directory) if name not in own]
+        foreign = [name for name in certificate_names(self.directory) if name not in own]
         if foreign:
-            raise InputError(self._directory, f"holds {foreign[0]}, which is not of this run; {moved()}")
+            raise InputError(self.directory, f"holds {foreign[0]}, which is not of this run; {moved()}")
 
     def _uncounted(self) -> list[str]:
         """The certificates that do not count."""
         counted = {row.certificate for row in self.by_index.values()}
-        return [name for name in certificate_names(self._directory) if name not in counted]
+        return [name for name in certificate_names(self.directory) if name not in counted]
 
     def _changed(self, name: str) -> InputError:
         return InputError(
-            self._directory / name,
+            self.directory / name,
             "is not as this run left it, so it stays: move it away, then the same command does what is missing",
         )
 
     def _complete_batches(self, images: int, batch: int) -> dict[int, Explained]:
-        rows = read_table(self._table, whole=False) if self._table.exists() else []
+        table = self.directory / TABLE
+        rows = read_table(table, whole=False) if table.exists() else []
         usable = {row.index: row for row in map(self._usable, rows) if row is not None}
         batches = [range(*part) for part in cut([(0, images)], batch)]
         return {index: usable[index] for part in batches if all(index in usable for index in part) for index in part}
@@ -291,14 +266,14 @@ class RunFolder:
             return None
         try:
             self._stamps[row.certificate] = self._files.stamp(row.certificate)
-            if hashlib.sha256(read(self._directory / row.certificate, "a certificate")).hexdigest() != row.sha256:
+            if hashlib.sha256(read(self.directory / row.certificate, "a certificate")).hexdigest() != row.sha256:
                 return None
         except InputError:
             return None
         return row
 
     def _write_table(self) -> None:
-        lines = csv_lines(self.rows(), heading=True).encode()
+        lines = csv_lines(self.rows, heading=True).encode()
         self._files.write(TABLE, lines)
 
 
