@@ -15,10 +15,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from verale.errors import InputError, option
 from verale.files import certificate_name, read
@@ -28,23 +28,7 @@ from verale.runs.table import Explained, csv_lines, read_table
 from verale.runs.written import WrittenFiles, moved
 
 Range = tuple[int, int]
-"""Rows, or images: from the first up to, but not including, the second."""
-
-Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class Finished(Generic[Result]):
-    """A part that needs no more work: its results are in the store.
-
-    Attributes:
-        start, stop: its rows.
-        result: what came of them.
-    """
-
-    start: int
-    stop: int
-    result: Result
+"""Images: from the first up to, but not including, the second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +46,7 @@ class ExplainRun:
 
     store: RunFolder
     total: int
-    work: Callable[[list[Range]], Iterator[Finished[list[Explained]]]]
+    work: Callable[[list[Range]], Iterator[list[Explained]]]
     compared: bool = True
 
     @property
@@ -75,25 +59,20 @@ class ExplainRun:
         """The rows of images that are explained, in the images' order."""
         return self.store.rows
 
-    def parts(self) -> Iterator[Finished[list[Explained]]]:
-        """The same in parts."""
-        left = gaps([(index, index + 1) for index in self.store.by_index], self.total)
-        yield from in_order(self.work(left), left)
+    def __iter__(self) -> Iterator[Explained]:
+        left = gaps(self.store.by_index, self.total)
+        yield from in_order(self.work(left), (index for part in left for index in range(*part)))
         self.store.finish(self.total)
 
-    def __iter__(self) -> Iterator[Explained]:
-        for part in self.parts():
-            yield from part.result
 
-
-def gaps(ranges: Iterable[Range], total: int) -> list[Range]:
-    """The ranges of [0, total) that no range covers."""
-    uncovered, reached = [], 0
-    for start, stop in sorted(ranges):
-        if start > reached:
-            uncovered.append((reached, start))
-        reached = max(reached, stop)
-    return [*uncovered, (reached, total)] if reached < total else uncovered
+def gaps(done: Container[int], total: int) -> list[Range]:
+    """The ranges of [0, total) in which nothing is done."""
+    left: list[Range] = []
+    for index in range(total):
+        if index not in done:
+            start = left.pop()[0] if left and left[-1][1] == index else index
+            left.append((start, index + 1))
+    return left
 
 
 def cut(ranges: Iterable[Range], step: int) -> list[Range]:
@@ -104,17 +83,13 @@ def cut(ranges: Iterable[Range], step: int) -> list[Range]:
     return parts
 
 
-def in_order(parts: Iterable[Finished[Result]], left: Iterable[Range]) -> Iterator[Finished[Result]]:
-    """Parts of what is left in the order of their rows, each as soon as all before it are there."""
-    todo, waiting = deque(left), dict[int, Finished[Result]]()
-    for part in parts:
-        waiting[part.start] = part
-        while todo and todo[0][0] in waiting:
-            start, stop = todo.popleft()
-            first = waiting.pop(start)
-            if first.stop < stop:
-                todo.appendleft((first.stop, stop))
-            yield first
+def in_order(parts: Iterable[Sequence[Explained]], left: Iterable[int]) -> Iterator[Explained]:
+    """The rows of the images that are left in the order of these, each as soon as all before it are there."""
+    todo, waiting = deque(left), dict[int, Explained]()
+    for rows in parts:
+        waiting |= {row.index: row for row in rows}
+        while todo and todo[0] in waiting:
+            yield waiting.pop(todo.popleft())
 
 
 class RunFolder:
