@@ -108,7 +108,7 @@ def test_a_run_refuses_what_it_cannot_do() -> None:
         ({"address": "a"}, "address is for engine"),
     ):
         with pytest.raises(UsageError, match=message):
-            RunOptions.of(fields)
+            RunOptions(**fields)
 
 
 def test_an_unknown_name_gets_the_nearest() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from itertools import chain
 from os.path import lexists
 from pathlib import Path
@@ -19,13 +19,14 @@ from verale.checker.file_auditor import print_line
 from verale.cli import options
 from verale.cli.terminal import Exit, exits, print_record, progress
 from verale.errors import InputError, LatentsError, UsageError, naming
+from verale.files import certificates_in
 from verale.runs.options import RunOptions, audit_options
 from verale.search.options import SearchOptions
 
 if TYPE_CHECKING:
     from verale.checker.deployment import Deployment
     from verale.runs.capture import CapturedImages
-    from verale.runs.run import ExplainRun, RunFolder
+    from verale.runs.run import ExplainRun
     from verale.runs.seen import SeenPictures
     from verale.runs.table import Explained
     from verale.search import Costs
@@ -34,28 +35,6 @@ _EXPECTED = "give --head and --latents, or --checkpoint-dir and --images, or --h
 
 _Given = tuple[str | None, str | None, str | None, str | None]
 """Head and latents, or a CaBRNet run and images: what `verale explain` is given."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Request:
-    """What `verale explain` is asked for.
-
-    Attributes:
-        given: head and latents, or a CaBRNet run and images, or a head alone.
-        out: the folder.
-        search, deployment: how an explanation is found, and for which float32 too.
-        run: how it runs.
-        seen: the pictures that are explained with a network.
-        skipped: gets the images that cannot be read; None where these are an error.
-    """
-
-    given: _Given
-    out: str
-    search: SearchOptions
-    deployment: Deployment | None
-    run: RunOptions
-    seen: SeenPictures | None
-    skipped: list[str] | None
 
 
 @click.command(name="explain", short_help="Explain images, one certificate each.")
@@ -112,7 +91,7 @@ def command(
     An image that cannot be read ends the command before the first explanation, unless --skip-unreadable. A picture of
     a --network that cannot be used is refused by name, and left out of the run.
     """
-    from verale.runs.inputs import LATENTS, LINK, SOURCE
+    from verale.runs.inputs import LATENTS, LINK, SOURCE, TABLE
     from verale.runs.options import use_device
     from verale.runs.table import reasons
 
@@ -126,18 +105,18 @@ def command(
     skipped = refused if run.skip_unreadable else None
     for each in refused:
         print_line(f"error: {each}; it is left out", sys.stderr)
-    request = _Request(given, out, search, deployed, run, of_pictures, skipped)
-    with naming(latents_name, LatentsError), _opened(request) as opened:
-        told = _explain(opened, as_json)
-    store = opened.store
-    print_line(f"{len(told.certificates)} of {told.images} images have a certificate in {store.place}", sys.stderr)
-    if search.costs and told.certificates:
-        _print_costs(store, search.costs)
-    for line in reasons(told.without, store.table):
+    asked = _opened(directory, given, search, deployed, run, of_pictures, skipped)
+    with naming(latents_name, LatentsError), asked as opened:
+        without = _explain(opened, as_json)
+    explained = opened.total - len(without)
+    print_line(f"{explained} of {opened.total} images have a certificate in {directory}", sys.stderr)
+    if search.costs and explained:
+        _print_costs(directory, search.costs)
+    for line in reasons(without, directory / TABLE):
         print_line(line, sys.stderr)
-    if told.certificates and not opened.compared:
-        print_line("the head was not compared with the network (verale head compare)", sys.stderr)
-    if told.certificates:
+    if explained:
+        if not opened.compared:
+            print_line("the head was not compared with the network (verale head compare)", sys.stderr)
         if lexists(directory / SOURCE):
             from verale.runs.source import allowing
 
@@ -150,27 +129,43 @@ def command(
             for each in refused:
                 print_line(f"left out: {each}", sys.stderr)
         where = "" if run.skip_unreadable else " (see above)"
-        print_line(f"{len(refused)} of {len(refused) + told.images} pictures are left out{where}", sys.stderr)
+        print_line(f"{len(refused)} of {len(refused) + opened.total} pictures are left out{where}", sys.stderr)
         sys.exit(Exit.SKIPPED if run.skip_unreadable else Exit.UNUSABLE)
-    if told.without:
+    if without:
         sys.exit(Exit.UNEXPLAINED)
 
 
 @contextmanager
-def _opened(request: _Request) -> Iterator[ExplainRun]:
-    """A run into a folder."""
+def _opened(
+    directory: Path,
+    given: _Given,
+    search: SearchOptions,
+    deployment: Deployment | None,
+    how: RunOptions,
+    seen: SeenPictures | None,
+    skipped: list[str] | None,
+) -> Iterator[ExplainRun]:
+    """A run into a folder.
+
+    Args:
+        directory: the folder.
+        given: head and latents, or a CaBRNet run and images, or a head alone.
+        search, deployment: how an explanation is found, and for which float32 too.
+        how: how it runs.
+        seen: the pictures that are explained with a network.
+        skipped: gets the images that cannot be read; None where these are an error.
+    """
     from verale.head import Head, load_labelled
     from verale.runs.explain import open_run
 
     files: tuple[str, str | None] | None = None
     beside: Mapping[str, bytes] | None = None
     inputs: list[Path] = []
-    directory, seen, overwrite = Path(request.out), request.seen, request.run.overwrite
-    match request.given:
+    match given:
         case (str(head_path), None, None, None) if seen is not None:
             head = Head.load(head_path)
             labels = seen.labels(head)
-            latents = seen.latents(None if overwrite else directory)
+            latents = seen.latents(None if how.overwrite else directory)
             inputs = [Path(head_path)]
         case (str(head_path), str(latents_path), None, None):
             head, files = Head.load(head_path), (head_path, latents_path)
@@ -182,11 +177,11 @@ def _opened(request: _Request) -> Iterator[ExplainRun]:
             else:
                 latents, labels = load_labelled(latents_path)
         case (None, None, str(run), str(images)):
-            captured, inputs = _capture(directory, Path(run), Path(images), overwrite, request.skipped)
+            captured, inputs = _capture(directory, Path(run), Path(images), how.overwrite, skipped)
             head, latents, labels, beside = captured.head, captured.latents, captured.labels, captured.beside
         case _:
             raise UsageError(_EXPECTED)
-    made = head, latents, request.search, labels, request.run, files, request.deployment, seen
+    made = head, latents, search, labels, how, files, deployment, seen
     with open_run(directory, *made, beside, inputs) as opened:
         yield replace(opened, compared=head.compared)
 
@@ -245,52 +240,39 @@ def _capture(
         return capture_images(directory, run, images, files, advance, overwrite), files
 
 
-@dataclass
-class _Told:
-    """What is said of a run when it has ended; of a million images, not all that is known of each."""
+def _explain(run: ExplainRun, as_json: bool) -> list[Explained]:
+    """Explain what is left; report how much was done before, and how far an interrupted run came.
 
-    images: int = 0
-    certificates: list[str] = field(default_factory=list)
-    without: list[Explained] = field(default_factory=list)
-
-    def add(self, row: Explained, certificate: str | None) -> None:
-        """Count an image."""
-        self.images += 1
-        if certificate is None:
-            self.without.append(row)
-        else:
-            self.certificates.append(certificate)
-
-
-def _explain(run: ExplainRun, as_json: bool) -> _Told:
-    """Explain what is left; report how much was done before, and how far an interrupted run came."""
-    begun, told, store = run.done, _Told(), run.store
+    Returns:
+        The rows of images without a certificate; of a million images, not all that is known of each.
+    """
+    begun, folder = run.done, run.store.directory
     if begun:
         left = run.total - begun
         rest = f"{left} are left" if left else "nothing is left to do"
-        print_line(f"{begun} of {run.total} images are explained in {store.place} already: {rest}", sys.stderr)
+        print_line(f"{begun} of {run.total} images are explained in {folder} already: {rest}", sys.stderr)
 
     def done() -> str:
         return f"{run.done} of {run.total} images are explained; the same command continues"
 
+    without = []
     with progress("explaining", run.total, begun, interrupted=done) as advance:
-        for one in chain(store.rows(), run):
-            certificate = None if one.certificate is None else store.path(one.certificate)
-            told.add(one, certificate)
+        for number, one in enumerate(chain(run.rows, run)):
+            if one.certificate is None:
+                without.append(one)
             if as_json:
-                print_record("explained", asdict(one) | {"certificate": certificate})
-            if told.images > begun:
+                named = None if one.certificate is None else str(folder / one.certificate)
+                print_record("explained", asdict(one) | {"certificate": named})
+            if number >= begun:
                 advance(1)
-    told.certificates.sort()
-    told.without.sort(key=lambda row: row.index)
-    return told
+    return sorted(without, key=lambda row: row.index)
 
 
-def _print_costs(store: RunFolder, costs: Costs) -> None:
+def _print_costs(folder: Path, costs: Costs) -> None:
     """Say what explanations cost."""
     from verale.certificate import Certificate
     from verale.certificate.words import about
 
-    sums = [costs.total(Certificate.from_bytes(data).statements) for data in store.certificates()]
+    sums = [costs.total(Certificate.load(path).statements) for path in certificates_in(folder)]
     mean = sum(sums) / len(sums)
     print_line(f"an explanation costs {about(mean)} on average, {about(min(sums))} to {about(max(sums))}", sys.stderr)

@@ -220,7 +220,7 @@ def search(*only: str, **helps: str) -> Option:
 
 def run(*only: str, **helps: str) -> Option:
     """How a run runs, or some of it: the command's parameter `run`."""
-    return fields_of(RunOptions, "run", RunOptions.of, *only, **helps)
+    return fields_of(RunOptions, "run", lambda given: RunOptions(**given), *only, **helps)
 
 
 def allow(command: Callable[..., Any]) -> Callable[..., Any]:

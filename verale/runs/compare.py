@@ -206,7 +206,7 @@ class Counts:
         named, named_in_both: of images that have both explanations, the prototypes that A's names, added up, and those
             that B's names too.
         notes: why statements could not be asked, and of how many images.
-        a, b: what the runs say for themselves.
+        a, b: what the runs say for themselves, by name (`_OF_A_SIDE`).
     """
 
     def __init__(self) -> None:
@@ -216,7 +216,7 @@ class Counts:
         self.subjects: Counter[str] = Counter()
         self.failing: Counter[str] = Counter()
         self.notes: Counter[str] = Counter()
-        self.a, self.b = SideCounts(), SideCounts()
+        self.a, self.b = Counter[str](), Counter[str]()
 
     def add(self, one: ComparedImage) -> None:
         """Count an image."""
@@ -231,8 +231,8 @@ class Counts:
         if one.a.size is not None and one.b.size is not None:
             self.named += len(one.a.named)
             self.named_in_both += len(one.a.named & one.b.named)
-        self.a.add(one.a)
-        self.b.add(one.b)
+        self.a.update(_counted(one.a))
+        self.b.update(_counted(one.b))
 
     def of(self, same_class: bool | None) -> int:
         """How many images have the same class, or another one, or one that a run does not know."""
@@ -263,33 +263,20 @@ class Counts:
             "named_in_both": self.named_in_both,
             "fails_most": list(map(list, self.fails_most)),
             "not_asked": dict(self.notes),
-            "a": vars(self.a),
-            "b": vars(self.b),
+            "a": {name: self.a[name] for name in _OF_A_SIDE},
+            "b": {name: self.b[name] for name in _OF_A_SIDE},
         }
 
 
-class SideCounts:
-    """What one of the runs comes to, over the images that are compared.
+_OF_A_SIDE = ("labelled", "correct", "explained", "minimal", "statements", "bounded_prototypes")
 
-    Attributes:
-        labelled, correct: of how many the true class is known, and has been given.
-        explained, minimal: how many have a certificate, and one that claims minimality.
-        statements: of all certificates.
-        bounded_prototypes: the prototypes that each bounds, added up.
-    """
 
-    def __init__(self) -> None:
-        self.labelled = self.correct = self.explained = self.minimal = self.statements = self.bounded_prototypes = 0
-
-    def add(self, side: Side) -> None:
-        """Count an image."""
-        self.labelled += side.correct is not None
-        self.correct += side.correct is True
-        if side.size is not None:
-            self.explained += 1
-            self.minimal += side.minimal is True
-            self.statements += side.size
-            self.bounded_prototypes += 0 if side.bounded is None else side.bounded.prototypes
+def _counted(side: Side) -> dict[str, int]:
+    """What an image adds to what one of the runs comes to: of how many the true class is known, and has been given; how
+    many have a certificate, and one that claims minimality; its statements, and the prototypes that these bound."""
+    reach = 0 if side.bounded is None else side.bounded.prototypes
+    explained = (side.size is not None, side.minimal is True, side.size or 0, reach)
+    return dict(zip(_OF_A_SIDE, map(int, (side.correct is not None, side.correct is True, *explained)), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -591,16 +578,18 @@ def _of_these(counts: Counts, same_class: bool) -> str:
 def about_sides(comparison: RunComparison, counts: Counts) -> list[tuple[str, str, str]]:
     """What each run says for itself: a name, and a text for A and for B."""
     a, b = counts.a, counts.b
-    rows = [("explained", f"{a.explained:,} of {counts.images:,}", f"{b.explained:,} of {counts.images:,}")]
-    if a.labelled or b.labelled:
+    explained = [f"{side['explained']:,} of {counts.images:,}" for side in (a, b)]
+    rows = [("explained", explained[0], explained[1])]
+    if a["labelled"] or b["labelled"]:
         rows.append(("true class given, as labelled", _right(a), _right(b)))
-    rows.append(("statements, mean", _mean(a.statements, a), _mean(b.statements, b)))
+    rows.append(("statements, mean", _mean("statements", a), _mean("statements", b)))
     bounds = [
-        f"{_mean(side.bounded_prototypes, side)} of {run.head.prototypes}"
+        f"{_mean('bounded_prototypes', side)} of {run.head.prototypes}"
         for side, run in ((a, comparison.a), (b, comparison.b))
     ]
     rows.append(("prototypes bounded, mean", bounds[0], bounds[1]))
-    return [*rows, ("claim minimality", f"{a.minimal:,} of {a.explained:,}", f"{b.minimal:,} of {b.explained:,}")]
+    claimed = [f"{side['minimal']:,} of {side['explained']:,}" for side in (a, b)]
+    return [*rows, ("claim minimality", claimed[0], claimed[1])]
 
 
 def held(one: ComparedImage) -> str:
@@ -626,9 +615,9 @@ def _images(number: int) -> str:
     return f"{number:,} image{'' if number == 1 else 's'}"
 
 
-def _right(side: SideCounts) -> str:
-    return f"{side.correct:,} of {side.labelled:,}" if side.labelled else "-"
+def _right(side: Counter[str]) -> str:
+    return f"{side['correct']:,} of {side['labelled']:,}" if side["labelled"] else "-"
 
 
-def _mean(total: int, side: SideCounts) -> str:
-    return f"{total / side.explained:.1f}" if side.explained else "-"
+def _mean(name: str, side: Counter[str]) -> str:
+    return f"{side[name] / side['explained']:.1f}" if side["explained"] else "-"

@@ -106,7 +106,10 @@ def diagnose() -> Diagnosis:
 def _requirements() -> tuple[tuple[Package, ...], tuple[Extra, ...]]:
     """The core packages and the extras that the installed distribution declares."""
     try:
-        requirements, extras = metadata.requires("verale") or [], _extras()
+        requirements, extras = (
+            metadata.requires("verale") or [],
+            metadata.metadata("verale").get_all("Provides-Extra") or [],
+        )
     except metadata.PackageNotFoundError:
         return (), ()
     packages: dict[str, list[Package]] = {name: [] for name in ("", *extras)}
@@ -125,10 +128,6 @@ def _requirements() -> tuple[tuple[Package, ...], tuple[Extra, ...]]:
         )
         for name, needed in sorted(packages.items())
     )
-
-
-def _extras() -> list[str]:
-    return metadata.metadata("verale").get_all("Provides-Extra") or []
 
 
 def _version(name: str) -> str | None:

@@ -19,7 +19,7 @@ from verale.runs.folder import certificate_names, locked, pictures_in
 from verale.runs.inputs import HEAD, LATENTS, LINK, LINK_TYPE, RUN_FILE, SOURCE, TABLE, sha256_of
 from verale.runs.options import RunOptions
 from verale.runs.parts import Explainer, explain_in_processes
-from verale.runs.run import ExplainRun, Finished, Range, RunFolder
+from verale.runs.run import ExplainRun, Range, RunFolder
 from verale.runs.table import Explained
 from verale.runs.written import RequiredFile, WrittenFiles
 from verale.version import __version__
@@ -106,8 +106,9 @@ def open_run(
         if folder.is_begun:
             written.require_kept(needed)
         else:
+            begins = dict.fromkeys((TABLE, RUN_FILE), RequiredFile(problem="is there already"))
             strangers = [*certificate_names(directory), *pictures_in(directory, beside)]
-            kept = written.require_room(needed | folder.needed, strangers, how.overwrite, inputs)
+            kept = written.require_room(needed | begins, strangers, how.overwrite, inputs)
             if how.overwrite:
                 written.clear(kept, first=TABLE, last=RUN_FILE)
         for name, data in beside.items():
@@ -116,14 +117,13 @@ def open_run(
         keep_inputs(written, head, latents, run["latents"], labels, files, link)
         folder.begin()
 
-        def work(left: list[Range]) -> Iterator[Finished[list[Explained]]]:
+        def work(left: list[Range]) -> Iterator[list[Explained]]:
             _log.info("%d of %d images are explained", len(folder.by_index), len(batches.images))
-            for part in explain_in_processes(batches, left, labels, explainer, how):
-                rows, certificates = part.result
+            for rows, certificates in explain_in_processes(batches, left, labels, explainer, how):
                 folder.add(certificates, rows)
                 spent = sum(row.seconds or 0 for row in rows)
-                _log.info("images %d to %d: %.2f s", part.start, part.stop - 1, spent)
-                yield Finished(part.start, part.stop, rows)
+                _log.info("images %d to %d: %.2f s", rows[0].index, rows[-1].index, spent)
+                yield rows
 
         yield ExplainRun(folder, len(batches.images), work)
 

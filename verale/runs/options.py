@@ -63,23 +63,13 @@ class RunOptions:
     def __post_init__(self) -> None:
         if self.jobs is not None and (not isinstance(self.jobs, int) or self.jobs < 1):
             raise UsageError(f"{option('jobs')} is {self.jobs}, expected at least 1")
-        if self.address and not self.with_ray:
+        if self.address and self.engine != "ray":
             raise UsageError(f"{option('address')} is for {option('engine', 'ray')}: only a cluster has one")
-
-    @classmethod
-    def of(cls, fields: Mapping[str, Any]) -> RunOptions:
-        """The options by name. Raises UsageError."""
-        return cls(**fields)
-
-    @property
-    def with_ray(self) -> bool:
-        """Whether Ray's workers do it."""
-        return self.engine == "ray"
 
     @property
     def start_cluster(self) -> Start | None:
         """What starts the cluster whose workers do it; None where processes of this machine do."""
-        if not self.with_ray:
+        if self.engine != "ray":
             return None
         from verale.runs.workers import ray
 

@@ -23,7 +23,7 @@ from verale.errors import UsageError, VeraleError, option
 from verale.files import certificate_name
 from verale.paradigms import PARADIGMS
 from verale.runs.options import RunOptions, audit_options
-from verale.runs.run import Finished, Range, cut
+from verale.runs.run import Range, cut
 from verale.runs.table import Explained
 from verale.runs.workers.local import Cluster, Done, Processes, can_fork, cores, popped
 
@@ -111,7 +111,7 @@ def explain_in_processes(
     labels: Sequence[int] | None,
     explainer: Explainer,
     how: RunOptions,
-) -> Iterator[Finished[Part]]:
+) -> Iterator[Part]:
     """Explain images, part by part, in the order in which the parts are done.
 
     Args:
@@ -129,16 +129,16 @@ def explain_in_processes(
         start, stop = part
         return batches.images[start:stop].clone(), start, None if labels is None else labels[start:stop]
 
-    def here(part: Range) -> Finished[Part]:
-        return Finished(*part, explainer.part(batches, *message(part)))
+    def here(part: Range) -> Part:
+        return explainer.part(batches, *message(part))
 
-    def known(done: Done[Range]) -> Finished[Part]:
-        start, stop = done.task
+    def known(done: Done[Range]) -> Part:
         if done.died:
+            start, stop = done.task
             _log.warning(
                 "a process died, perhaps because memory ran out; images %d to %d are explained again", start, stop - 1
             )
-        return here(done.task) if done.result is None else Finished(start, stop, done.result)
+        return _result(done, here)
 
     jobs, start_cluster = how.jobs, how.start_cluster
     if start_cluster is not None and left:
@@ -175,8 +175,8 @@ def _explained_on(
     left: Sequence[Range],
     explainer: Explainer,
     message: Callable[[Range], tuple[Tensor, int, Sequence[int] | None]],
-    here: Callable[[Range], Finished[Part]],
-) -> Iterator[Finished[Part]]:
+    here: Callable[[Range], Part],
+) -> Iterator[Part]:
     """The parts, explained on a cluster. One that kills its workers is split, down to single images, and such an image
     has no certificate; alone, it may have another one than in its batch.
 
@@ -195,7 +195,7 @@ def _explained_on(
             unfinished -= 1
             if not done.died:
                 fatal = None
-                yield here(part) if done.result is None else Finished(start, stop, done.result)
+                yield _result(done, here)
                 continue
             deaths[part] += 1
             again = [part] if deaths[part] < _ATTEMPTS else _smaller(batches, part)
@@ -210,13 +210,17 @@ def _explained_on(
                     )
             if not again:
                 labels = message(part)[2]
-                yield Finished(
-                    start, stop, ([Explained(start, label=None if labels is None else labels[0], reason=_DIED)], [])
-                )
+                yield [Explained(start, label=None if labels is None else labels[0], reason=_DIED)], []
             todo.extend(again)
             unfinished += len(again)
             if unfinished:
                 workers.start(1)
+
+
+def _result(done: Done[Range], here: Callable[[Range], Part]) -> Part:
+    """What came of a part; where that failed, it is explained here, which raises its error."""
+    part: Part | None = done.result
+    return here(done.task) if part is None else part
 
 
 def _smaller(batches: Batches, part: Range) -> list[Range]:

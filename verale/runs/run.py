@@ -15,36 +15,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from verale.errors import InputError, option
-from verale.files import certificate_name, certificates_in, read
+from verale.files import certificate_name, read
 from verale.runs.folder import certificate_names
 from verale.runs.inputs import RUN_FILE, TABLE
 from verale.runs.table import Explained, csv_lines, read_table
-from verale.runs.written import RequiredFile, WrittenFiles, moved
+from verale.runs.written import WrittenFiles, moved
 
 Range = tuple[int, int]
-"""Rows, or images: from the first up to, but not including, the second."""
-
-Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class Finished(Generic[Result]):
-    """A part that needs no more work: its results are in the store.
-
-    Attributes:
-        start, stop: its rows.
-        result: what came of them.
-    """
-
-    start: int
-    stop: int
-    result: Result
+"""Images: from the first up to, but not including, the second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,38 +46,33 @@ class ExplainRun:
 
     store: RunFolder
     total: int
-    work: Callable[[list[Range]], Iterator[Finished[list[Explained]]]]
+    work: Callable[[list[Range]], Iterator[list[Explained]]]
     compared: bool = True
 
     @property
     def done(self) -> int:
         """How many images are explained."""
-        return sum(stop - start for start, stop in self.store.done)
+        return len(self.store.by_index)
 
     @property
     def rows(self) -> list[Explained]:
         """The rows of images that are explained, in the images' order."""
-        return list(self.store.rows())
-
-    def parts(self) -> Iterator[Finished[list[Explained]]]:
-        """The same in parts."""
-        left = gaps(self.store.done, self.total)
-        yield from in_order(self.work(left), left)
-        self.store.finish(self.total)
+        return self.store.rows
 
     def __iter__(self) -> Iterator[Explained]:
-        for part in self.parts():
-            yield from part.result
+        left = gaps(self.store.by_index, self.total)
+        yield from in_order(self.work(left), (index for part in left for index in range(*part)))
+        self.store.finish(self.total)
 
 
-def gaps(ranges: Iterable[Range], total: int) -> list[Range]:
-    """The ranges of [0, total) that no range covers."""
-    uncovered, reached = [], 0
-    for start, stop in sorted(ranges):
-        if start > reached:
-            uncovered.append((reached, start))
-        reached = max(reached, stop)
-    return [*uncovered, (reached, total)] if reached < total else uncovered
+def gaps(done: Container[int], total: int) -> list[Range]:
+    """The ranges of [0, total) in which nothing is done."""
+    left: list[Range] = []
+    for index in range(total):
+        if index not in done:
+            start = left.pop()[0] if left and left[-1][1] == index else index
+            left.append((start, index + 1))
+    return left
 
 
 def cut(ranges: Iterable[Range], step: int) -> list[Range]:
@@ -104,17 +83,13 @@ def cut(ranges: Iterable[Range], step: int) -> list[Range]:
     return parts
 
 
-def in_order(parts: Iterable[Finished[Result]], left: Iterable[Range]) -> Iterator[Finished[Result]]:
-    """Parts of what is left in the order of their rows, each as soon as all before it are there."""
-    todo, waiting = deque(left), dict[int, Finished[Result]]()
-    for part in parts:
-        waiting[part.start] = part
-        while todo and todo[0][0] in waiting:
-            start, stop = todo.popleft()
-            first = waiting.pop(start)
-            if first.stop < stop:
-                todo.appendleft((first.stop, stop))
-            yield first
+def in_order(parts: Iterable[Sequence[Explained]], left: Iterable[int]) -> Iterator[Explained]:
+    """The rows of the images that are left in the order of these, each as soon as all before it are there."""
+    todo, waiting = deque(left), dict[int, Explained]()
+    for rows in parts:
+        waiting |= {row.index: row for row in rows}
+        while todo and todo[0] in waiting:
+            yield waiting.pop(todo.popleft())
 
 
 class RunFolder:
@@ -127,6 +102,7 @@ class RunFolder:
         overwrite: whether another run begins, whatever the folder holds.
 
     Attributes:
+        directory: the folder.
         is_begun: whether the folder holds this run already.
         by_index: the rows of images whose batch is complete.
 
@@ -143,7 +119,7 @@ class RunFolder:
         overwrite: bool = False,
     ) -> None:
         self._files, self._run = files, run
-        self._directory, self._table = files.directory, files.directory / TABLE
+        self.directory = files.directory
         self.is_begun = not overwrite and files.exists(RUN_FILE)
         self.by_index: dict[int, Explained] = {}
         self._stamps: dict[str, tuple[int, ...] | None] = {}
@@ -157,11 +133,6 @@ class RunFolder:
             for name in self._uncounted():
                 if not files.is_ours(name):
                     raise self._changed(name)
-
-    @property
-    def needed(self) -> dict[str, RequiredFile]:
-        """The files that a run begins without."""
-        return {name: RequiredFile(problem="is there already") for name in (TABLE, RUN_FILE)}
 
     def begin(self) -> None:
         """Begin the run, or remove what an interruption left that does not count. Raises InputError."""
@@ -181,31 +152,9 @@ class RunFolder:
         self.by_index |= {row.index: row for row in rows}
 
     @property
-    def place(self) -> str:
-        """The folder."""
-        return str(self._directory)
-
-    @property
-    def table(self) -> str:
-        """Where the rows are."""
-        return str(self._table)
-
-    @property
-    def done(self) -> list[Range]:
-        """The images whose results are there."""
-        return [(index, index + 1) for index in sorted(self.by_index)]
-
-    def rows(self) -> Iterator[Explained]:
-        """What is there, in the images' order."""
-        return (self.by_index[index] for index in sorted(self.by_index))
-
-    def path(self, certificate: str) -> str:
-        """The path of a certificate."""
-        return str(self._directory / certificate)
-
-    def certificates(self) -> Iterator[bytes]:
-        """All certificates."""
-        return (read(path, "a certificate") for path in certificates_in(self._directory))
+    def rows(self) -> list[Explained]:
+        """The rows of images that are explained, in the images' order."""
+        return [self.by_index[index] for index in sorted(self.by_index)]
 
     def finish(self, total: int) -> None:
         """Sort the rows of the table, and the names of the files.
@@ -215,14 +164,14 @@ class RunFolder:
         """
         self._files.require_there()
         self._require_described()
-        digests = {row.certificate: str(row.sha256) for row in self.rows() if row.certificate}
+        digests = {row.certificate: str(row.sha256) for row in self.rows if row.certificate}
         other = [name for name, digest in digests.items() if self._is_other(name, digest)]
         gone = [name for name in other if not self._files.exists(name)]
         if len(gone) < len(other):
             raise self._changed(next(name for name in other if name not in gone))
         if gone or len(self.by_index) != total:
             raise InputError(
-                self._directory,
+                self.directory,
                 f"lacks {len(gone) or total - len(self.by_index)} of the certificates that this run wrote"
                 f" ({', '.join(gone[:1])}): they were removed meanwhile. The same command writes them again",
             )
@@ -234,7 +183,7 @@ class RunFolder:
         """Raise InputError if `run.json` is another file by now, or was removed: then it is written again."""
         if not self._is_other(RUN_FILE, hashlib.sha256(self._described).hexdigest()):
             return
-        path = self._directory / RUN_FILE
+        path = self.directory / RUN_FILE
         if self._files.exists(RUN_FILE):
             remedy = f"move it away, and say {option('overwrite', True)}"
             raise InputError(path, f"was replaced while this command wrote here, by a file of something else; {remedy}")
@@ -247,7 +196,7 @@ class RunFolder:
         return (stamp is None or stamp != self._stamps.get(name)) and not self._files.has(name, digest)
 
     def _require_same(self, run: dict[str, Any], images: int) -> None:
-        path = self._directory / RUN_FILE
+        path = self.directory / RUN_FILE
         try:
             self._stamps[RUN_FILE] = self._files.stamp(RUN_FILE)
             self._described = read(path, "the description of a run")
@@ -260,25 +209,26 @@ class RunFolder:
         if different:
             both = ", ".join(f"{key} {_brief(there.get(key))} there, {_brief(run.get(key))} here" for key in different)
             remedy = self._files.remedy(RUN_FILE)
-            raise InputError(self._directory, f"holds certificates of another run ({both}); {remedy}")
+            raise InputError(self.directory, f"holds certificates of another run ({both}); {remedy}")
         own = {certificate_name(index) for index in range(images)}
-        foreign = [name for name in certificate_names(self._directory) if name not in own]
+        foreign = [name for name in certificate_names(self.directory) if name not in own]
         if foreign:
-            raise InputError(self._directory, f"holds {foreign[0]}, which is not of this run; {moved()}")
+            raise InputError(self.directory, f"holds {foreign[0]}, which is not of this run; {moved()}")
 
     def _uncounted(self) -> list[str]:
         """The certificates that do not count."""
         counted = {row.certificate for row in self.by_index.values()}
-        return [name for name in certificate_names(self._directory) if name not in counted]
+        return [name for name in certificate_names(self.directory) if name not in counted]
 
     def _changed(self, name: str) -> InputError:
         return InputError(
-            self._directory / name,
+            self.directory / name,
             "is not as this run left it, so it stays: move it away, then the same command does what is missing",
         )
 
     def _complete_batches(self, images: int, batch: int) -> dict[int, Explained]:
-        rows = read_table(self._table, whole=False) if self._table.exists() else []
+        table = self.directory / TABLE
+        rows = read_table(table, whole=False) if table.exists() else []
         usable = {row.index: row for row in map(self._usable, rows) if row is not None}
         batches = [range(*part) for part in cut([(0, images)], batch)]
         return {index: usable[index] for part in batches if all(index in usable for index in part) for index in part}
@@ -291,14 +241,14 @@ class RunFolder:
             return None
         try:
             self._stamps[row.certificate] = self._files.stamp(row.certificate)
-            if hashlib.sha256(read(self._directory / row.certificate, "a certificate")).hexdigest() != row.sha256:
+            if hashlib.sha256(read(self.directory / row.certificate, "a certificate")).hexdigest() != row.sha256:
                 return None
         except InputError:
             return None
         return row
 
     def _write_table(self) -> None:
-        lines = csv_lines(self.rows(), heading=True).encode()
+        lines = csv_lines(self.rows, heading=True).encode()
         self._files.write(TABLE, lines)
 
 

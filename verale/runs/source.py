@@ -175,7 +175,7 @@ class SourceFile:
         network: Mapping[str, object],
         folder: str,
         classes: list[str] | None,
-        images: Iterable[SourceImage] | None = None,
+        images: Iterable[SourceImage],
     ) -> SourceFile:
         """The source of latents that a network makes of a folder of images.
 
@@ -183,15 +183,13 @@ class SourceFile:
             network: what describes the network; values that JSON cannot hold become strings.
             folder: the images' folder.
             classes: the names of the classes, where known.
-            images: the images in the latents' order; None where the latents themselves name them.
+            images: the images in the latents' order.
         """
-        record: dict[str, Any] = {**network, "classes": classes}
-        if images is not None:
-            record["images"] = [
-                {"file": image.file, "label": image.label} | ({} if image.sha256 is None else {"sha256": image.sha256})
-                for image in images
-            ]
-        record["images_folder"] = folder
+        listed = [
+            {"file": image.file, "label": image.label} | ({} if image.sha256 is None else {"sha256": image.sha256})
+            for image in images
+        ]
+        record = {**network, "classes": classes, "images": listed, "images_folder": folder}
         return cls(json.loads(json.dumps(record, default=str)))
 
     def noting(self, **results: object) -> SourceFile:

@@ -124,8 +124,8 @@ def test_what_both_runs_say_is_beside_it(folders) -> None:
         assert one.a.bounded.prototypes == row.bounded_prototypes and one.a.minimal == certificate.minimal
         assert 0 < float(one.a.margin) <= certificate.margin
         assert (one.a.label, one.a.correct) == (row.label, row.correct)
-    assert counts.a.labelled == 6 and counts.a.explained == 6
-    assert counts.a.correct == sum(one.a.correct for one in rows)
+    assert counts.a["labelled"] == 6 and counts.a["explained"] == 6
+    assert counts.a["correct"] == sum(one.a.correct for one in rows)
 
 
 def test_what_is_not_decided_is_neither_kept_nor_failed(folders, monkeypatch) -> None:
@@ -216,7 +216,7 @@ def test_images_without_an_explanation_are_compared_as_far_as_they_go(folders) -
     counts, rows = counted(folders / "a", folders / "moved")
     assert rows[0].note == "A has no explanation: a tie" and rows[0].answers is None and rows[0].changed
     assert rows[1].answers is not None and rows[1].b.size is None and rows[1].b.reason == "a tie" and rows[1].changed
-    assert (counts.a.explained, counts.b.explained) == (5, 5)
+    assert (counts.a["explained"], counts.b["explained"]) == (5, 5)
 
 
 def test_a_class_is_the_same_by_its_name(folders, tmp_path) -> None:

@@ -82,12 +82,12 @@ def test_rows_count_once_they_are_in_the_table(tmp_path) -> None:
         return folder
 
     folder = opened()
-    assert list(folder.rows()) == []
+    assert folder.rows == []
     folder.add([], [Explained(1, 0, reason="a tie")])
     folder.add([], [Explained(0, 2, reason="a tie")])
     assert [row.index for row in read_table(tmp_path / TABLE)] == [1, 0]
     folder.finish(2)
     assert [row.index for row in read_table(tmp_path / TABLE)] == [0, 1]
-    assert [row.index for row in opened().rows()] == [0, 1]
+    assert [row.index for row in opened().rows] == [0, 1]
     with pytest.raises(InputError, match=r"another run \(head a there, b here\)"):
         opened(RUN | {"head": "b"})

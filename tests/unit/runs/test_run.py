@@ -1,37 +1,35 @@
-"""Parts of a run: what is left, how it is cut, and in which order it is told."""
+"""What is left of a run, how it is cut, and in which order rows are told."""
 
 from __future__ import annotations
 
-from verale.runs.run import Finished, cut, gaps, in_order
+from verale.runs.run import cut, gaps, in_order
+from verale.runs.table import Explained
 
 
-def told(done: list[tuple[int, int]], left: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-    """The parts that are told after each part that is done."""
-    parts: list[list[tuple[int, int]]] = []
+def told(done: list[range], left: list[int]) -> list[list[int]]:
+    """The images whose rows are told after each part that is done."""
+    parts: list[list[int]] = []
 
     def finishing():
         for part in done:
             parts.append([])
-            yield Finished(*part, None)
+            yield [Explained(index) for index in part]
 
-    for part in in_order(finishing(), left):
-        parts[-1].append((part.start, part.stop))
+    for row in in_order(finishing(), left):
+        parts[-1].append(row.index)
     return parts
 
 
-def test_parts_are_told_in_order_as_soon_as_all_before_them_are_there() -> None:
-    assert told([(2, 4), (4, 6), (0, 2), (6, 7)], [(0, 7)]) == [[], [], [(0, 2), (2, 4), (4, 6)], [(6, 7)]]
+def test_rows_are_told_in_order_as_soon_as_all_before_them_are_there() -> None:
+    done = [range(2, 4), range(4, 6), range(2), range(6, 7)]
+    assert told(done, [*range(7)]) == [[], [], [0, 1, 2, 3, 4, 5], [6]]
 
 
 def test_what_was_done_before_holds_nothing_up() -> None:
-    assert told([(8, 9), (2, 4)], [(2, 4), (8, 9)]) == [[], [(2, 4), (8, 9)]]
-
-
-def test_a_part_that_was_split_is_told_in_its_pieces() -> None:
-    """Another split may be done before the first piece."""
-    assert told([(1, 2), (2, 4), (0, 1)], [(0, 4)]) == [[], [], [(0, 1), (1, 2), (2, 4)]]
+    assert told([range(8, 9), range(2, 4)], [2, 3, 8]) == [[], [2, 3, 8]]
 
 
 def test_gaps_are_cut_at_whole_batches() -> None:
-    assert gaps([(8, 16), (0, 3)], 20) == [(3, 8), (16, 20)]
+    assert gaps({*range(8, 16), *range(3)}, 20) == [(3, 8), (16, 20)]
+    assert gaps({0}, 1) == []
     assert cut([(3, 8), (16, 20)], 4) == [(3, 4), (4, 8), (16, 20)]

@@ -50,8 +50,11 @@ def test_the_bytes_are_indented_json_in_this_order() -> None:
 
 
 def test_names_stay_readable_and_unusual_values_become_strings() -> None:
-    source = SourceFile.build({"run": Path("/runs/é")}, "/bilder/ü", None)
-    assert source.to_bytes().decode() == '{\n "run": "/runs/é",\n "classes": null,\n "images_folder": "/bilder/ü"\n}\n'
+    source = SourceFile.build({"run": Path("/runs/é")}, "/bilder/ü", None, [])
+    assert (
+        source.to_bytes().decode()
+        == '{\n "run": "/runs/é",\n "classes": null,\n "images": [],\n "images_folder": "/bilder/ü"\n}\n'
+    )
 
 
 def test_what_is_written_is_read(tmp_path) -> None:
@@ -163,7 +166,7 @@ def test_without_a_file_images_come_from_the_folder(tmp_path) -> None:
         (tmp_path / name).write_bytes(b"")
     source = load_source(None, tmp_path)
     assert source.files == (tmp_path / "0.png", tmp_path / "1.png")
-    (tmp_path / "source.json").write_bytes(SourceFile.build(NETWORK, "/images", ["a"]).to_bytes())
+    (tmp_path / "source.json").write_bytes(SourceFile.build(NETWORK, "/images", ["a"], []).to_bytes())
     assert load_source(tmp_path / "source.json", None).files == ()
     listless = load_source(tmp_path / "source.json", tmp_path)
     assert (listless.files, listless.digests, listless.classes) == (source.files, source.digests, ("a",))
