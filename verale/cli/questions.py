@@ -312,7 +312,9 @@ def _gap_line(file: str, gap: Gap) -> str:
         f"{before_colon(file)}: {gap.certificate.size} statements under {paradigm}; with activations taken one by one,"
         f" no explanation of this image under top_k has fewer than {gap.least}: proved by {in_words(gap.by)}"
     )
-    return line if gap.is_smallest is not None else f"{line}; of those under {paradigm} nothing is proved"
+    if gap.is_smallest is None:
+        return f"{line}; of those under {paradigm} nothing is proved"
+    return line if gap.certificate.size >= gap.least else f"{line}; this one has, by what activations say of each other"
 
 
 def _mean_gap(gaps: list[Gap]) -> str:

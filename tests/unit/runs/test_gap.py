@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,17 @@ def test_nothing_is_smaller_than_one_statement_that_is_needed(tmp_path) -> None:
         "least_by": "both",
         "smallest": True,
     }
+
+
+def test_one_below_a_bound_on_activations_taken_one_by_one_says_why(monkeypatch, files) -> None:
+    """What activations say of each other may prove a smaller one."""
+    certificate = files.certificates[0]
+    found = gap(certificate, files.head_path, files.latents_path, seconds=0)
+    above = replace(found, least=found.certificate.size + 1)
+    monkeypatch.setattr("verale.runs.necessity.gap", lambda *given: above)
+    beside = ("--head", files.head_path, "--latents", files.latents_path)
+    told = in_process("gap", certificate, *beside).stdout
+    assert f"has fewer than {above.least}: proved by arb; this one has, by what activations say of each other" in told
 
 
 def about(certificate: str, other: str, to: Path) -> Path:
