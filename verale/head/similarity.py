@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, make_dataclass
 from fractions import Fraction
 from functools import cache
+from numbers import Real
 from typing import Any, ClassVar
 
 import torch
@@ -320,6 +321,13 @@ class StepChain(ChainSimilarity):
 
 class NamedSteps(ChainSimilarity):
     """A kind of head files that names a chain and has no class of its own: its class is made of the table of kinds."""
+
+    def __post_init__(self) -> None:
+        for name in KINDS[self.kind].fields:
+            value = getattr(self, name)
+            if not (isinstance(value, Real) and math.isfinite(value)):
+                raise HeadError(f"similarity.{name}", f"is {value!r}, expected a finite number")
+        super().__post_init__()
 
 
 def _class_of(kind: str) -> type[NamedSteps]:
