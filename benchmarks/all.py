@@ -92,7 +92,7 @@ PAGES = (
         "evidence,assignment,sparse,readable,projection --images 8 --out {out}",
     ),
     Page("engine.md", "benchmarks.engine --head demo --images 200"),
-    Page("interrupted.md", "benchmarks.interrupted --images 10000 --stops int,kill,int,kill --out {out}"),
+    Page("interrupted.md", "benchmarks.interrupted --images 10000 --stops int,kill --out {out}"),
     Page("report.md", "benchmarks.report --against f16520fa --out {out}"),
     Page("rules.md", "benchmarks.rules --data {data}/published --out {out}"),
     Page(

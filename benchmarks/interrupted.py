@@ -149,6 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stops = [each for each in args.stops.split(",") if each]
     if not set(stops) <= set(_SIGNALS):
         parser.error(f"--stops is {args.stops}, expected int and kill")
+    machine = describe()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         options = [*_subject(folder, args.images), "--paradigm", args.paradigm, "--digits", "exact"]
@@ -166,7 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "bytes of the folder": f"{size:,}",
         "load average at the end": " ".join(f"{each:.2f}" for each in os.getloadavg()),
     }
-    text = _page(whole, parts, differing, facts | describe())
+    text = _page(whole, parts, differing, facts | machine)
     print(text)
     if args.out:
         args.out.write_text(text, encoding="utf-8")

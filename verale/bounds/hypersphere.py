@@ -10,10 +10,10 @@ from torch import Tensor
 from torch.nn.functional import embedding_bag, pad
 
 from verale.bounds.domain import domain_range
-from verale.bounds.observables import norm, scaled
-from verale.bounds.rows import require_geometry
+from verale.bounds.observables import sine, unit_vectors
+from verale.bounds.rows import cut, require_geometry
 from verale.head import Head
-from verale.rounding import INFLATE, UNDERFLOW, Enclosure, down, gamma, root, up
+from verale.rounding import INFLATE, UNDERFLOW, Enclosure, down, gamma, up
 
 __all__ = ["Hypersphere", "Spheres"]
 
@@ -102,8 +102,7 @@ class Hypersphere:
         if self._euclidean:
             self.pairs = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist").square_()
         else:
-            directions = scaled(points)
-            directions = directions / norm(directions).upper[:, None]
+            directions = unit_vectors(points)
             self.pairs = directions @ directions.T
         # A squared distance is off by gamma_(D + 8) of itself, a cosine by gamma_(3 D + 40) (scaling, norm, product).
         self._operations = 3 * head.depth + 40
@@ -235,9 +234,7 @@ class Hypersphere:
         lost = rows.lost[:, None]
         lower = torch.where(lost, rows.lower, torch.maximum(rows.lower, bounds.lower))
         upper = torch.where(lost, rows.upper, torch.minimum(rows.upper, bounds.upper))
-        each = torch.arange(len(prototype))
-        lower[each, prototype] = torch.maximum(lower[each, prototype], observed.lower)
-        upper[each, prototype] = torch.minimum(upper[each, prototype], observed.upper)
+        cut(Enclosure.unchecked(lower, upper), (torch.arange(len(prototype)), prototype), observed)
         return replace(rows, lower=lower, upper=upper)
 
     def _distances(self, rows: Spheres, sums: Tensor, error: Tensor) -> Enclosure:
@@ -263,7 +260,7 @@ class Hypersphere:
 def _rest(cosine: Enclosure) -> Tensor:
     """An upper bound of (1 - x^2)^(1/2) for x in the enclosure."""
     least = torch.maximum(cosine.lower, -cosine.upper).clamp(min=0)
-    return up(root(up(up(1 - least) * up(1 + least)).clamp(min=0)))
+    return sine(least)
 
 
 def _middle(stated: Enclosure) -> Enclosure:

@@ -38,6 +38,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds.projection import Hull
+from verale.bounds.rows import cut
 from verale.bounds.spans import Spans
 from verale.rounding import INFLATE, UNIT, Enclosure
 
@@ -102,10 +103,7 @@ def ranges_of_listed(paradigm: Hull, stated: Tensor, count: Tensor, observed: En
             some = number > 0
             _enter(ranges, paradigm, unclear[some], table[some], number[some], observed)
     rows, places = there.nonzero(as_tuple=True)
-    pairs = rows, stated[rows, places]
-    ranges.lower[pairs] = torch.maximum(ranges.lower[pairs], low[rows, places])
-    ranges.upper[pairs] = torch.minimum(ranges.upper[pairs], high[rows, places])
-    return ranges
+    return cut(ranges, (rows, stated[rows, places]), Enclosure.unchecked(low[rows, places], high[rows, places]))
 
 
 def _enter(

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from verale.bounds.ascent import Facts, best_weights
 from verale.bounds.domain import ball_around, domain_range
-from verale.bounds.observables import norm, scaled
+from verale.bounds.observables import unit_vectors
 from verale.errors import UsageError
 from verale.head import Head, Identity, InnerProduct, Linear, MaxPooling, Negated
 from verale.rounding import INFLATE, UNDERFLOW, UNIT, down, gamma, root, up
@@ -83,8 +83,7 @@ class Joint:
         points = head.points.to(torch.float64)
         self._turn = 0.0  # how far a vector may be from the real one, whose length is 1
         if not self._euclidean and not isinstance(head.geometry, InnerProduct):
-            directions = scaled(points)
-            points = directions / norm(directions).upper[:, None]
+            points = unit_vectors(points)
             self._turn = gamma(3 * head.depth + 40)
         self._points = points
         self._ball: tuple[float, float] | None = None

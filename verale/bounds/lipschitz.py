@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from verale.bounds.domain import domain_range
-from verale.bounds.observables import norm, scaled, squared_distances
-from verale.bounds.rows import require_geometry
+from verale.bounds.observables import norm, scaled, sine, squared_distances
+from verale.bounds.rows import cut, require_geometry
 from verale.bounds.similarity import oriented, pooled_activation
 from verale.errors import UsageError
 from verale.head import Euclidean, Head, MaxPooling
@@ -72,10 +72,7 @@ class Lipschitz:
         ends, row = observed[own], torch.arange(len(own))
         nearest = self._nearest(self._near_of(ends.upper, own), own)
         farthest = self._farthest(self._far_of(ends.lower, own), own)
-        ranges = pooled_activation(self._head, nearest, farthest)
-        ranges.lower[row, own] = torch.maximum(ranges.lower[row, own], ends.lower)
-        ranges.upper[row, own] = torch.minimum(ranges.upper[row, own], ends.upper)
-        return ranges
+        return cut(pooled_activation(self._head, nearest, farthest), (row, own), ends)
 
     def floors(self, low: Tensor, own: Tensor) -> Tensor:
         """(..., S, P) lower ends of all activations, each row from the lower end (..., S) of that of one prototype,
@@ -155,7 +152,7 @@ class Lipschitz:
             least = down(down(root(near))[..., None] - links).clamp(min=0)
             return torch.maximum(down(least.square()), self._near[of])
         y = near[..., None]
-        least = down(down(links * y) - up(sines * _sine(y)))
+        least = down(down(links * y) - up(sines * sine(y)))
         return torch.maximum(torch.where(y > -links, least, self._least), self._near[of])
 
     def _farthest(self, far: Tensor, own: Tensor | slice, of: Tensor | slice = slice(None)) -> Tensor:
@@ -164,7 +161,7 @@ class Lipschitz:
         if self._distances:
             return torch.minimum(up(up(up(root(far))[..., None] + links).square()), self._far[of])
         y = far.clamp(max=1)[..., None]
-        most = up(up(links * y) + up(sines * _sine(y)))
+        most = up(up(links * y) + up(sines * sine(y)))
         return torch.minimum(torch.where(y < links, most, 1.0), self._far[of])
 
     def _links(self, own: Tensor | slice, of: Tensor | slice) -> tuple[Tensor, Tensor]:
@@ -183,7 +180,7 @@ class Lipschitz:
             links = squared_distances(Euclidean(), points, others).sqrt().upper
             return links, links
         links = _cosines(points, others)
-        return links, _sine(links)
+        return links, sine(links)
 
 
 def _of_others(rows: Tensor, where: Tensor, nothing: Tensor | float) -> Tensor:
@@ -210,8 +207,3 @@ def _cosines(points: Tensor, others: Tensor) -> Tensor:
     products = Enclosure.around(rows @ columns.T, up(sizes))
     lengths = norm(rows)[:, None] * norm(columns)
     return (products / lengths).lower.clamp(-1, 1)
-
-
-def _sine(cosine: Tensor) -> Tensor:
-    """Upper bounds of (1 - c^2)^(1/2), |c| <= 1."""
-    return up(root(up(up(1 - cosine) * up(1 + cosine))))

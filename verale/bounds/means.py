@@ -51,17 +51,13 @@ class Focal:
         # L times it: (L - 1) hi_l + lo_l - sum lo.
         most = ((count - 1) * high + low).amax(-2) - low.sum(-2)
         sizes = ((count - 1) * high.abs() + low.abs()).amax(-2) + low.abs().sum(-2)
-        return Enclosure(
-            down(least - up(least * gamma(count + 8) + 2 * UNDERFLOW)).clamp(min=0),
-            up(up(most + up(sizes * gamma(count + 8) + 2 * count * UNDERFLOW)) / parts).clamp(min=0),
-        )
+        return _differences(least, most, sizes, count, gamma(count + 8))
 
     def _mean_distance(self, ranges: Enclosure) -> Enclosure:
         low, high, count = ranges.lower, ranges.upper, ranges.lower.shape[-2]
         relative, parts = gamma(count + 4), _divisor(low, count)
         farthest = high.amin(-2)
-        mean = torch.maximum(low, farthest.unsqueeze(-2)).sum(-2) / parts
-        mean = down(mean - up(mean * relative + 2 * UNDERFLOW)).nan_to_num(torch.inf, torch.inf)
+        mean = _mean_below(torch.maximum(low, farthest.unsqueeze(-2)).sum(-2), count, relative)
         least = activation(self.head, Enclosure(mean, farthest))
         means = (low + sum_of_others(high)) / parts
         means = up(means + up(means * relative + 2 * UNDERFLOW))
@@ -155,10 +151,7 @@ class _MeanSimilarityDropping(WholeDropping):
         most = most - (self._total[patches] + row.lower)
         sizes = torch.maximum(-of_others(self._sizes, patches), (count - 1) * row.upper.abs() + row.lower.abs())
         sizes = sizes + (self._size[patches] + row.lower.abs())
-        return Enclosure(
-            down(least - up(least * slack + 2 * UNDERFLOW)).clamp(min=0),
-            up(up(most + up(sizes * slack + 2 * count * UNDERFLOW)) / parts).clamp(min=0),
-        )
+        return _differences(least, most, sizes, count, slack)
 
 
 class _MeanDistanceDropping(WholeDropping):
@@ -193,8 +186,7 @@ class _MeanDistanceDropping(WholeDropping):
         others[torch.arange(len(trial)), patches[trial]] = 0.0
         shared[trial, prototype] = others.sum(1)
         far = torch.minimum(farthest, row.upper)
-        mean = (shared + torch.maximum(row.lower, far)) / parts
-        mean = down(mean - up(mean * relative + 2 * UNDERFLOW)).nan_to_num(torch.inf, torch.inf)
+        mean = _mean_below(shared + torch.maximum(row.lower, far), count, relative)
         least = activation(self.head, Enclosure(mean, far))
 
         def above(total: Tensor, size: Tensor) -> Tensor:
@@ -260,6 +252,21 @@ def of_others(least: tuple[Tensor, Tensor, Tensor], patches: Tensor) -> Tensor:
     """(S, P) the least over all patches but one, for each of S patches, from `two_least`."""
     patch, first, second = least
     return torch.where(patch == patches[:, None], second, first)
+
+
+def _differences(least: Tensor, most: Tensor, sizes: Tensor, count: int, slack: float) -> Enclosure:
+    """A greatest number less a mean of `count`: from `least`, a mean of terms that are at least 0, to `most`, `count`
+    times it, whose terms' sizes sum to `sizes`; both are off by that share of their terms."""
+    return Enclosure(
+        down(least - up(least * slack + 2 * UNDERFLOW)).clamp(min=0),
+        up(up(most + up(sizes * slack + 2 * count * UNDERFLOW)) / _divisor(most, count)).clamp(min=0),
+    )
+
+
+def _mean_below(total: Tensor, count: int, relative: float) -> Tensor:
+    """A lower bound of the mean of `count` numbers that are at least 0, from their sum, off by a share of itself."""
+    mean = total / _divisor(total, count)
+    return down(mean - up(mean * relative + 2 * UNDERFLOW)).nan_to_num(torch.inf, torch.inf)
 
 
 def _divisor(values: Tensor, count: int) -> Tensor:

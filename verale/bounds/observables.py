@@ -11,7 +11,7 @@ from torch import Tensor
 from verale.errors import LatentsError
 from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
 from verale.head.evaluation import require_depth
-from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
+from verale.rounding import UNDERFLOW, Enclosure, down, gamma, root, up
 
 __all__ = ["check_domain", "norm", "observe", "scaled", "squared_distances"]
 
@@ -125,11 +125,7 @@ def squared_distances(geometry: Euclidean, patches: Tensor, prototypes: Tensor) 
     """
     depth = patches.shape[1]
     centre = _squares(patches, prototypes)
-    relative = gamma(depth + 4)
-    lost = depth * UNDERFLOW
-    return Enclosure(
-        down(centre - up(centre * relative + lost)).clamp(min=0), up(centre + up(centre * relative + lost))
-    )
+    return Enclosure.around(centre, up(centre * gamma(depth + 4) + depth * UNDERFLOW)).clamp(lower=0.0)
 
 
 def _inner_products(geometry: InnerProduct, patches: Tensor, prototypes: Tensor) -> Enclosure:
@@ -162,15 +158,25 @@ def scaled(vectors: Tensor) -> Tensor:
     return vectors / vectors.abs().amax(1, keepdim=True)
 
 
+def unit_vectors(vectors: Tensor) -> Tensor:
+    """Nonzero vectors (N, D) scaled to a length of 1 at most, and off by at most gamma_(3 D + 40) of the real ones."""
+    directions = scaled(vectors)
+    return directions / norm(directions).upper[:, None]
+
+
+def sine(cosine: Tensor) -> Tensor:
+    """Upper bounds of (1 - c^2)^(1/2); 0 beyond 1."""
+    return up(root(up(up(1 - cosine) * up(1 + cosine)).clamp(min=0)))
+
+
 def norm(vectors: Tensor) -> Enclosure:
     """Enclose |v| for vectors (N, D) whose coordinates are known up to a few relative roundings."""
     return _squared_norm(vectors).sqrt()
 
 
 def _squared_norm(vectors: Tensor) -> Enclosure:
-    squared = _added(vectors.square())
-    slack = up(squared * gamma(vectors.shape[1] + 8) + vectors.shape[1] * UNDERFLOW)
-    return Enclosure(down(squared - slack).clamp(min=0), up(squared + slack))
+    squared, depth = _added(vectors.square()), vectors.shape[1]
+    return Enclosure.around(squared, up(squared * gamma(depth + 8) + depth * UNDERFLOW)).clamp(lower=0.0)
 
 
 def _softmax(geometry: Softmax, patches: Tensor, prototypes: Tensor) -> Enclosure:

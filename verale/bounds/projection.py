@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds.domain import ball_around, domain_range, inner_domain_range
-from verale.bounds.observables import norm, scaled
+from verale.bounds.observables import unit_vectors
 from verale.bounds.rows import require_geometry
 from verale.head import Head, InnerProduct
 from verale.rounding import INFLATE, UNDERFLOW, UNIT, Enclosure, gamma, up
@@ -124,8 +124,7 @@ class Hull:
             points = points - points.mean(0)
             self._largest = float(up(points.square().sum(1).amax() * (1 + gamma(depth + 4)))) + depth * UNDERFLOW
         else:
-            directions = scaled(points)
-            points = directions / norm(directions).upper[:, None]
+            points = unit_vectors(points)
             self._largest = 1.0 + gamma(3 * depth + 40)
         self.points = points
         self._gram = gram(points)

@@ -64,9 +64,8 @@ def stated_pairs(stated: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     return torch.arange(len(stated)).repeat_interleave(counts), prototypes
 
 
-def cut(ranges: Enclosure, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
-    """Ranges (R, P) cut by the statements themselves, in place."""
-    pairs = stated_pairs(stated)
-    ranges.lower[pairs] = torch.maximum(ranges.lower[pairs], observed.lower[pairs])
-    ranges.upper[pairs] = torch.minimum(ranges.upper[pairs], observed.upper[pairs])
+def cut(ranges: Enclosure, pairs: tuple[Tensor, Tensor], stated: Enclosure) -> Enclosure:
+    """Ranges (R, P) cut in place, at some pairs of rows and prototypes (S,) each, by what is stated of these (S,)."""
+    ranges.lower[pairs] = torch.maximum(ranges.lower[pairs], stated.lower)
+    ranges.upper[pairs] = torch.minimum(ranges.upper[pairs], stated.upper)
     return ranges

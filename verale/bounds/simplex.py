@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds.domain import domain_range, inner_domain_range
-from verale.bounds.rows import require_geometry, stated_pairs
+from verale.bounds.rows import cut, require_geometry, stated_pairs
 from verale.head import Head
 from verale.rounding import Enclosure, down, gamma, up
 
@@ -101,8 +101,7 @@ class Simplex:
         lower, upper = (end.expand(rows, -1).clone() for end in (self._domain.lower, self._domain.upper))
         stated, top = torch.zeros_like(lower, dtype=torch.bool), torch.zeros_like(lower)
         stated[patch, prototype] = True
-        lower[patch, prototype] = torch.maximum(lower[patch, prototype], observed.lower)
-        upper[patch, prototype] = torch.minimum(upper[patch, prototype], observed.upper)
+        cut(Enclosure.unchecked(lower, upper), (patch, prototype), observed)
         top[patch, prototype] = observed.upper
         left, short = (shortfall.clamp(min=0), remainder) if self._inside else (remainder, shortfall)
         most = torch.where(stated, up(lower + left[:, None]), left[:, None])

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from verale.bounds.intervals import Projection
 from verale.bounds.projection import ENTRIES_AT_ONCE, ProjectionNumbers
-from verale.bounds.rows import stated_pairs
+from verale.bounds.rows import cut, stated_pairs
 from verale.head import Head
 from verale.rounding import INFLATE, UNIT, Enclosure, gamma
 
@@ -81,10 +81,7 @@ class Triangle:
         """(S, P) what one statement each says of all observables: prototypes (S,), and their observables (S,)."""
         gram = self._single.numbers().gram
         ends = self._between(prototypes[:, None], gram.index_select(0, prototypes), given[:, None], slice(None))
-        at = prototypes[:, None]
-        ends.lower.scatter_(1, at, torch.maximum(ends.lower.gather(1, at), given.lower[:, None]))
-        ends.upper.scatter_(1, at, torch.minimum(ends.upper.gather(1, at), given.upper[:, None]))
-        return ends
+        return cut(ends, (torch.arange(len(prototypes)), prototypes), given)
 
     def of(self, prototypes: Tensor, given: Enclosure, targets: Tensor) -> Enclosure:
         """What statements about prototypes say of the observables of others, `targets`, of the same shape."""

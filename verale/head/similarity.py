@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, make_dataclass
 from fractions import Fraction
 from functools import cache
+from numbers import Real
 from typing import Any, ClassVar
 
 import torch
@@ -275,6 +276,13 @@ class Threshold(NamedSimilarity):
 
 class NamedSteps(NamedSimilarity):
     """One that has no class here: it is made of the table of kinds."""
+
+    def __post_init__(self) -> None:
+        for name in KINDS[self.kind].fields:
+            value = getattr(self, name)
+            if not (isinstance(value, Real) and math.isfinite(value)):
+                raise HeadError(f"similarity.{name}", f"is {value!r}, expected a finite number")
+        super().__post_init__()
 
 
 def _class_of(kind: str) -> type[NamedSteps]:

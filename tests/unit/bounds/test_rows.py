@@ -22,7 +22,7 @@ def test_the_pairs_of_lists_stand_patch_by_patch_and_cut_their_own_ranges_alone(
     patch, prototype = stated_pairs(stated)
     assert patch.tolist() == [0, 0, 2] and prototype.tolist() == [2, 0, 1]
     ends = torch.zeros(3, 3).double(), torch.full((3, 3), 4.0).double()
-    ranges = cut(Enclosure(*ends), stated, Enclosure.exact(torch.ones(3, 3).double()))
+    ranges = cut(Enclosure(*ends), (patch, prototype), Enclosure.exact(torch.ones(3).double()))
     said = torch.tensor([[True, False, True], [False] * 3, [False, True, False]])
     assert torch.equal(ranges.lower, said.double()) and torch.equal(ranges.upper, torch.where(said, 1.0, 4.0).double())
 

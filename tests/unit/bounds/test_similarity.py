@@ -19,7 +19,7 @@ from verale.bounds import (
     oriented,
     pooled_activation,
 )
-from verale.head import Euclidean, Geometry, Head, LogRatio
+from verale.head import Euclidean, Geometry, Head, LogRatio, StepChain
 from verale.head.similarity import SIMILARITIES
 from verale.rounding import Enclosure
 
@@ -152,6 +152,24 @@ def test_log_ratio_over_the_whole_range_of_floats():
             truth = ((flint.arb(d) + 1) / (flint.arb(d) + flint.arb(1e-4))).log()
             assert flint.arb(lower) <= truth <= flint.arb(upper)
             assert upper - lower <= 1e-14 * max(upper, 1e-12)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"kind": "log_ratio", "over": 1e300, "under": 1e-300},
+        {"kind": "log_ratio", "over": 1e-320, "under": 5e-324},
+        {"kind": "log_ratio", "over": 1 + 2**-52, "under": 1.0},
+        {"kind": "reciprocal", "number": 5e-324},
+    ],
+    ids=["beyond floats", "subnormal", "next to each other", "one over subnormal"],
+)
+def test_steps_with_numbers_at_the_ends_of_floats_are_enclosed(step):
+    head = Head(torch.ones(2, 1), Euclidean(), StepChain([step]), prototypes=torch.ones(1, 1))
+    distances = torch.tensor([[0.0], [5e-324], [1e-310], [1e-300], [1.0], [1e300], [1.7e308]], dtype=torch.float64)
+    box = activation(head, Enclosure.exact(distances))
+    with flint.ctx.workprec(4000):
+        assert_holds(box, balls_of(head, distances), sharp=None)
 
 
 @pytest.mark.parametrize("kind", ["log_ratio", "exp_distance", "exponential"])

@@ -17,7 +17,7 @@ from verale.head import Box, Geometry, Head
 from verale.head.evaluation import similarity as reference
 from verale.head.fields import read_part, write_part
 from verale.head.geometry import GEOMETRIES
-from verale.head.similarity import SIMILARITIES
+from verale.head.similarity import SIMILARITIES, StudentT  # type: ignore[attr-defined]
 
 every_similarity = pytest.mark.parametrize(("row", "geometry"), CASES, ids=NAMES)
 V1 = (Path(__file__).parents[3] / "certificates" / "v1.md").read_text()
@@ -88,3 +88,9 @@ def test_an_unbounded_domain_is_refused_where_there_is_no_least_value(row: Row, 
             Head(similarity=row.similarity, domain=Box(0, None), **given)
     else:
         assert Head(similarity=row.similarity, domain=Box(0, None), **given).size == head.size
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), "1", None])
+def test_a_number_of_a_named_chain_that_is_not_finite_is_refused_by_name(number):
+    with pytest.raises(HeadError, match=r"similarity\.nu.*expected a finite number"):
+        StudentT(number)
