@@ -142,6 +142,10 @@ class Linked:
         own[stated.prototypes] = True
         return self._lipschitz.ranges(self._range.intersect(stated.ends), own)
 
+    def table(self, observed: Enclosure) -> Enclosure:
+        """(P, P): each row is what follows from the statement about one activation alone, of P ends `observed`."""
+        return self._lipschitz.ranges(observed, torch.ones_like(observed.lower, dtype=torch.bool))
+
     def floors(self, low: Tensor, own: Tensor) -> Tensor:
         """(..., S, P) lower ends of all activations by one statement each: that of the prototype that `own` (..., S)
         names is at least `low` (..., S)."""
@@ -150,13 +154,22 @@ class Linked:
     def _without_own(self, stated: Stated) -> Enclosure:
         """(P,) ranges by the domain and the clauses alone; those that a clause exempts are cut by what it says of all
         others."""
-        floor, ceiling = stated.clauses
-        lower, upper = torch.maximum(self._range.lower, floor), torch.minimum(self._range.upper, ceiling)
+        lower, upper = self._range.lower, self._range.upper
         if stated.has_ceiling:
-            upper = torch.minimum(upper, self._lipschitz.most_by_others(upper, ~stated.below))
+            upper = self.under(stated.upper[-1:], ~stated.below)[0]
         if stated.has_floor:
-            lower = torch.maximum(lower, self._lipschitz.least_by_others(lower, ~stated.above))
+            lower = self.over(stated.lower[-1:], ~stated.above)[0]
         return Enclosure.unchecked(lower, upper)
+
+    def under(self, ceilings: Tensor, exempt: Tensor) -> Tensor:
+        """(M, P) upper ends of all activations by one of some ceilings (M,) each, which exempts some (M, P) bool."""
+        upper = torch.where(exempt, self._range.upper, self._range.upper.minimum(ceilings[:, None]))
+        return torch.minimum(upper, self._lipschitz.most_by_others(upper, exempt.expand_as(upper)))
+
+    def over(self, floors: Tensor, exempt: Tensor) -> Tensor:
+        """The same of lower ends and floors."""
+        lower = torch.where(exempt, self._range.lower, self._range.lower.maximum(floors[:, None]))
+        return torch.maximum(lower, self._lipschitz.least_by_others(lower, exempt.expand_as(lower)))
 
 
 class WholeMargins:

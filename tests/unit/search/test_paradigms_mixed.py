@@ -12,13 +12,13 @@ from support.small import small_head, small_latents, varied_head
 
 from verale.adapters.cabrnet import load_head
 from verale.bounds import Projection
-from verale.bounds.lipschitz import Lipschitz
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.checker import Status, check
 from verale.demo.network import RUN, load_images, load_network
 from verale.errors import UsageError
 from verale.search.batches import Batches
 from verale.search.explain import explain
+from verale.search.linked import Linked
 from verale.search.options import SearchOptions
 from verale.search.paradigms import mixed
 from verale.search.paradigms.mixed import explain_mixed
@@ -107,12 +107,12 @@ def test_memory_for_all_pairs_of_prototypes(monkeypatch):
 def test_a_tie_gives_a_reason():
     with pytest.raises(UnexplainedError, match="though every activation is stated"):
         problem = tied_problem().take([0])
-        explain_mixed(problem, Projection(problem.head), Lipschitz(problem.head))
+        explain_mixed(problem, Projection(problem.head), Linked(problem.head, problem.patches))
 
 
 def test_it_gives_up_where_a_smaller_explanation_is_known():
     problem = small_problem("euclidean").take([0])
-    known = Projection(problem.head), Lipschitz(problem.head)
+    known = Projection(problem.head), Linked(problem.head, problem.patches)
     size = len(explain_mixed(problem, *known).statements)
     assert len(explain_mixed(problem, *known, size).statements) == size
     with pytest.raises(GivenUpError, match="given up at"):

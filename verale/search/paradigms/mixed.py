@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
-import torch
 from torch import Tensor
 
-from verale.bounds import LinearMargins, Projection, activation_range, pooling_of
+from verale.bounds import LinearMargins, Projection, pooling_of
 from verale.bounds.lipschitz import Lipschitz
-from verale.certificate import ActivationStatement, Prices, Statement
+from verale.certificate import ActivationStatement, PatchStatement, Prices, Statement
 from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.rounding import Enclosure
-from verale.search.activations import ActivationExplanation
+from verale.search.activations import ActivationExplanation, Activations
 from verale.search.avoid import NONE_FOUND
 from verale.search.covers import Clauses, Cover, Covers
+from verale.search.linked import Linked
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import require_memory
 from verale.search.paradigms.of_activations import OneByOne
@@ -41,7 +41,7 @@ _HOPELESS = 1.15
 
 
 def explain_mixed(
-    problem: Problem, projection: Projection, lipschitz: Lipschitz, most: float = math.inf
+    problem: Problem, projection: Projection, linked: Linked, most: float = math.inf
 ) -> ActivationExplanation:
     """The cheapest explanation found of the only image of a problem; the smallest, where there are no costs.
 
@@ -52,7 +52,7 @@ def explain_mixed(
     Args:
         problem: one image.
         projection: how statements about patches bound observables.
-        lipschitz: how an activation bounds the others.
+        linked: how an activation bounds the others.
         most: the search is given up where it would not have at most so many statements.
 
     Raises:
@@ -61,7 +61,7 @@ def explain_mixed(
 
     Soundness: an explanation is kept only if every margin is proved positive, rounded outward, from it alone.
     """
-    known = _Known(problem, projection, lipschitz)
+    known = _Known(problem, projection, linked)
     best = known.after([])
     if best is not None and len(best.statements) > _HOPELESS * most:
         raise GivenUpError(given_up(len(best.statements)))
@@ -84,23 +84,18 @@ def explain_mixed(
 class _Known:
     """What statements say of one image."""
 
-    def __init__(self, problem: Problem, projection: Projection, lipschitz: Lipschitz) -> None:
+    def __init__(self, problem: Problem, projection: Projection, linked: Linked) -> None:
         if not isinstance(problem.margins, LinearMargins):
             raise UsageError("paradigm 'mixed' needs a linear readout")
-        self._problem, self._projection, self._lipschitz = problem, projection, lipschitz
-        self._margins = problem.margins
-        self._observed = problem.stated_activations()[0]
-        self._range = activation_range(problem.head, problem.patches)
-
-    @cached_property
-    def _table(self) -> Enclosure:
-        """(P, P) row k has the ranges that follow from the statement about a_k."""
-        return self._lipschitz.ranges(self._observed)
+        self._problem, self._projection, self._linked = problem, projection, linked
+        self._margins, self._activations = problem.margins, Activations(problem)
+        self._observed = self._activations.observed
 
     @cached_property
     def _covers(self) -> Covers:
         left = self._problem.prototypes_left
-        return Covers(self._margins, self._observed, left, self._problem.costs, self._table)
+        table = self._linked.table(self._observed)
+        return Covers(self._margins, self._observed, left, self._problem.costs, table)
 
     def margins(self, statements: Sequence[Statement]) -> Tensor:
         """The margins (C,) that statements prove, rounded outward."""
@@ -115,32 +110,14 @@ class _Known:
 
     def _told(self, statements: Sequence[Statement]) -> Enclosure:
         """(P,) what statements about activations and clauses say of all activations: each by itself."""
-        stated = Stated.of([each for each in statements if not hasattr(each, "patch")], self._problem.head.size)
-        own = torch.zeros_like(stated.below)
-        own[stated.prototypes] = True
-        # The table is there where statements were searched for.
-        rows = self._table[own] if "_table" in vars(self) else self._lipschitz.ranges(self._observed, own)
-        lower = self._floors(stated.lower[-1:], ~stated.above)[0]
-        upper = self._ceilings(stated.upper[-1:], ~stated.below)[0]
-        return Enclosure.unchecked(
-            torch.cat([rows.lower, lower[None]]).amax(0), torch.cat([rows.upper, upper[None]]).amin(0)
-        )
-
-    def _ceilings(self, ends: Tensor, exempt: Tensor) -> Tensor:
-        """(M, P) upper ends of all activations that follow from ceilings (M,), each of which exempts some (P,)."""
-        high = torch.where(exempt, self._range.upper, self._range.upper.minimum(ends[:, None]))
-        return self._lipschitz.most(high, exempt.expand_as(high))
-
-    def _floors(self, ends: Tensor, exempt: Tensor) -> Tensor:
-        """The same of floors."""
-        low = torch.where(exempt, self._range.lower, self._range.lower.maximum(ends[:, None]))
-        return self._lipschitz.least(low, exempt.expand_as(low))
+        stated = [each for each in statements if not isinstance(each, PatchStatement)]
+        return self._linked.box(Stated.of(stated, self._problem.head.size))
 
     def _clauses(self, base: Enclosure) -> Clauses:
         """Clauses beside what is known of the activations anyway."""
         return Clauses(
-            lambda ends: self._ceilings(ends, self._observed.upper > ends[:, None]).minimum(base.upper),
-            lambda ends: self._floors(ends, self._observed.lower < ends[:, None]).maximum(base.lower),
+            lambda ends: self._linked.under(ends, self._observed.upper > ends[:, None]).minimum(base.upper),
+            lambda ends: self._linked.over(ends, self._observed.lower < ends[:, None]).maximum(base.lower),
         )
 
     def after(self, pairs: list[Pair]) -> ActivationExplanation | None:
@@ -164,13 +141,7 @@ class _Known:
         return bool((self._of(base.intersect(self._told(self._statements(cover)))) > 0).all())
 
     def _statements(self, cover: Cover) -> list[Statement]:
-        stated = torch.zeros_like(self._observed.lower, dtype=torch.bool)
-        stated[cover.stated] = True
-        box = Stated.box(
-            self._observed.lower.masked_fill(~stated, -math.inf), self._observed.upper.masked_fill(~stated, math.inf)
-        )
-        box = box.under(cover.ceiling, self._observed.upper <= cover.ceiling)
-        return list(box.over(cover.floor, self._observed.lower >= cover.floor).statements(ActivationStatement))
+        return list(self._activations.cover(cover).statements(ActivationStatement))
 
 
 class MixedSearch(OneByOne):
@@ -183,7 +154,7 @@ class MixedSearch(OneByOne):
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
         super().__init__(head, patches, options)
         require_memory(64 * head.size**2, f"what each of {head.size} activations says of the others", options)
-        self._known = Projection(head), Lipschitz(head)
+        self._known = Projection(head), Linked(head, patches)
 
     @classmethod
     def require(cls, head: Head, patches: int) -> None:
