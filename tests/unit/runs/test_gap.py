@@ -44,7 +44,8 @@ def test_one_below_a_bound_on_activations_taken_one_by_one_says_why(monkeypatch,
     """What activations say of each other may prove a smaller one."""
     certificate = files.certificates[0]
     found = gap(certificate, files.head_path, files.latents_path, seconds=0)
-    above = replace(found, least=found.certificate.size + 1)
+    of_activations = replace(found.certificate, paradigm="top_k")
+    above = replace(found, certificate=of_activations, least=of_activations.size + 1)
     monkeypatch.setattr("verale.runs.necessity.gap", lambda *given: above)
     beside = ("--head", files.head_path, "--latents", files.latents_path)
     told = in_process("gap", certificate, *beside).stdout
