@@ -369,17 +369,11 @@ def test_what_is_no_domain_is_refused_at_once(domain) -> None:
         (lambda: replace(HEAD, weight=Net().layer), "'weight': is a module (Conv2d), expected a tensor or an array of"),
         (lambda: replace(HEAD, weight=None), "'weight': is None, expected a tensor of shape (C, P)"),
         (lambda: replace(HEAD, bias="b"), "'bias': is the text 'b', expected a tensor or an array of floats"),
-        (
-            lambda: replace(HEAD, geometry=verale.Euclidean),
-            "is the class Euclidean, expected an object: write Eu",
-        ),
+        (lambda: replace(HEAD, geometry=verale.Euclidean), "is the class Euclidean, expected an object: write Eu"),
         (lambda: replace(HEAD, labels="abc"), "'labels': is 'abc', expected a list of names, one a class"),
         (lambda: replace(HEAD, labels=[1, 2, 3]), "'labels': holds 1, expected names: write str(name) for each"),
         (lambda: replace(HEAD, labels=["a"]), "'labels': has 1 names, expected 3, one a class"),
-        (
-            lambda: head_of("protopnet", Net()),
-            "is a module (Net), expected a state dictionary: write model.st",
-        ),
+        (lambda: head_of("protopnet", Net()), "is a module (Net), expected a state dictionary: write model.st"),
         (lambda: head_of("protopnet", "p.pth"), "is a path ('p.pth'), expected a state dictionary: write torch.load("),
     ],
 )

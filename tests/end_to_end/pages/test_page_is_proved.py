@@ -8,14 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 from support.joint import joint_head
-from support.reading import (
-    certificate_read,
-    read_cards,
-    read_margins,
-    read_table,
-    read_words,
-    stated_activations,
-)
+from support.reading import certificate_read, read_cards, read_margins, read_table, read_words, stated_activations
 from support.reporting import folder_of, written
 from support.small import GEOMETRIES, small_head, varied_head
 from support.tabs import Tabs
