@@ -17,13 +17,7 @@ from itertools import product
 from typing import Any
 
 import flint
-from attacks.freedoms import (
-    accepted,
-    names_of_prototypes_are_free,
-    order_is_free,
-    require,
-    unit_of_length_is_free,
-)
+from attacks.freedoms import accepted, names_of_prototypes_are_free, order_is_free, require, unit_of_length_is_free
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from support import files
@@ -32,16 +26,7 @@ from support.claims import taken_back
 from support.exact import Head, Values
 from support.files import Document
 from support.judged import judged
-from support.recipes import (
-    CLASSES,
-    COUNT,
-    PATCHES,
-    Recipe,
-    all_recipes,
-    around,
-    draw_head,
-    draw_image,
-)
+from support.recipes import CLASSES, COUNT, PATCHES, Recipe, all_recipes, around, draw_head, draw_image
 
 from verale.certificate import (
     ActivationStatement,
@@ -175,12 +160,7 @@ def _class(logits: list[Any]) -> int:
     return max(range(CLASSES), key=lambda c: float(logits[c]))
 
 
-def _statements(
-    recipe: Recipe,
-    images: list[Values],
-    width: float,
-    opened: dict[int, int],
-) -> list[Document]:
+def _statements(recipe: Recipe, images: list[Values], width: float, opened: dict[int, int]) -> list[Document]:
     """All statements of the recipe's form, each true of every image; those that `opened` names lack an end."""
 
     def ends(index: int, values: list[Any]) -> list[float | None]:
@@ -343,10 +323,7 @@ PROPERTIES = (
     ),
     Property(
         "the order of statements is free",
-        {
-            "case": st.sampled_from(accepted()),
-            "shuffle": st.randoms(use_true_random=False),
-        },
+        {"case": st.sampled_from(accepted()), "shuffle": st.randoms(use_true_random=False)},
         order_is_free,
         "PROVED",
     ),
@@ -363,9 +340,6 @@ PROPERTIES = (
         "PROVED",
     ),
     Property(
-        "a certificate survives its file",
-        {"certificate": _certificates()},
-        _a_certificate_survives_its_file,
-        "kept",
+        "a certificate survives its file", {"certificate": _certificates()}, _a_certificate_survives_its_file, "kept"
     ),
 )

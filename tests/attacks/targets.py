@@ -105,12 +105,7 @@ def of_corpora(one_in: int, seed: int) -> Iterator[Target]:
 
 
 def _of_search(
-    key: Key,
-    name: str,
-    head: TorchHead,
-    latents: torch.Tensor,
-    subject: tuple[bytes, bytes],
-    tolerance: float,
+    key: Key, name: str, head: TorchHead, latents: torch.Tensor, subject: tuple[bytes, bytes], tolerance: float
 ) -> Iterator[Target]:
     """What the search writes for one image under one paradigm; the same mutated, and random statements."""
     (result,) = explain(head, latents, key[0], tolerance=tolerance)

@@ -125,10 +125,7 @@ def test_who_reads_a_verdict_sees_that_it_comes_from_the_log(folder: Path) -> No
     (folder / "R.json").unlink()
     assert [
         record.get("reused") for record in map(json.loads, locally(folder, *both, "--json").stdout.splitlines())
-    ] == [
-        None,
-        None,
-    ]
+    ] == [None, None]
 
 
 def test_what_is_not_a_record_is_one_clear_line(folder: Path) -> None:

@@ -368,13 +368,7 @@ def retrained(folder: Path) -> None:
     torch.save(state, folder / "final" / "model_state.pth")
 
 
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        (repainted, "images"),
-        (retrained, "state_sha256, head_sha256"),
-    ],
-)
+@pytest.mark.parametrize(("change", "named"), [(repainted, "images"), (retrained, "state_sha256, head_sha256")])
 def test_another_source_is_refused_before_anything_is_seen(change, named, once, captures):
     change(once)
     before = {path: path.read_bytes() for path in (once / "out").iterdir()}
@@ -503,10 +497,7 @@ def sizes(folder: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("make", "reason"),
-    [
-        (unreadable, r"a\.png: cannot be read as an image"),
-        (sizes, r"zz\.png: becomes a tensor \(3, 16, 20\)"),
-    ],
+    [(unreadable, r"a\.png: cannot be read as an image"), (sizes, r"zz\.png: becomes a tensor \(3, 16, 20\)")],
 )
 def test_images_that_cannot_be_used_are_refused_and_nothing_is_written(make, reason, tmp_path):
     images, out = make(tmp_path / "in"), tmp_path / "out"
@@ -544,10 +535,7 @@ def transform(steps):
         (transform({"a": {"type": "system", "module": "os", "params": {"command": "touch /tmp/verale"}}}), "from os"),
         (transform([{"type": "Compose", "transforms": [{"module": "subprocess", "type": "run"}]}]), "from subprocess"),
         (transform({"a": {"type": "Nonsense"}}), "a transform is Nonsense, which is not built"),
-        (
-            transform({"a": {"type": "Normalize", "params": {"mean": 0.5}}}),
-            "CaBRNet cannot build test_set's transform",
-        ),
+        (transform({"a": {"type": "Normalize", "params": {"mean": 0.5}}}), "CaBRNet cannot build test_set's transform"),
         (transform({}), "is empty"),
         (lambda dataset: dataset.pop("test_set"), "has no test_set.params.transform"),
     ],

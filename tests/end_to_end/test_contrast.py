@@ -41,10 +41,7 @@ def test_what_stands_in_the_way(two: Path) -> None:
     assert verale("audit", out / "witness.ale.json", *head).returncode == 0
     record = json.loads(verale("contrast", two, "--class", 1, "--json").stdout)
     assert record["certificate"] == str(two)
-    assert {**record, "certificate": None} == {
-        "certificate": None,
-        **json.loads((out / "contrast.json").read_bytes()),
-    }
+    assert {**record, "certificate": None} == {"certificate": None, **json.loads((out / "contrast.json").read_bytes())}
 
 
 def test_a_class_that_cannot_win_is_said_to_lose(tmp_path: Path) -> None:

@@ -302,8 +302,7 @@ def here(clone: Path, shell: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 @pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, marks=[pytest.mark.long] * (page in SLOW)) for page in RUNNABLE if page not in LONG],
+    "page", [pytest.param(page, marks=[pytest.mark.long] * (page in SLOW)) for page in RUNNABLE if page not in LONG]
 )
 def test_commands_and_programs_print_what_stands_there(page: str, clone: Path, here: Run) -> None:
     GIVEN.get(page, lambda folder: None)(clone)

@@ -24,14 +24,7 @@ from verale.files import SentFile, opener_of, read
 from verale.head import save_latents
 
 OUT = "is a link that leads out of its folder, to "
-LINKED = [
-    "000001.ale.json",
-    "head.safetensors",
-    "latents.safetensors",
-    "explanations.csv",
-    "run.json",
-    "source.json",
-]
+LINKED = ["000001.ale.json", "head.safetensors", "latents.safetensors", "explanations.csv", "run.json", "source.json"]
 COMMANDS = {
     "audit": lambda folder, to: ("audit", folder),
     "report": lambda folder, to: ("report", folder, "-o", to / "r.html"),

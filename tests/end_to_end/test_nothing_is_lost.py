@@ -60,18 +60,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def commands(given: Path) -> dict[str, Command]:
     explain = ("explain", "--head", given / "head", "--latents", given / "latents", "--jobs", 1)
-    seen = (
-        "explain",
-        "--head",
-        given / "h",
-        "--network",
-        given / "n",
-        "--paradigm",
-        "top_k",
-        "--jobs",
-        1,
-        "--images",
-    )
+    seen = ("explain", "--head", given / "h", "--network", given / "n", "--paradigm", "top_k", "--jobs", 1, "--images")
     fit = ("rules", "--head", given / "head", "--latents", given / "latents", "--count", 1)
     count = ("attribute", "--head", given / "head", "--latents", given / "latents", "--count", 1)
     two = given / "two" / "000000.ale.json"

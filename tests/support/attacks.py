@@ -96,10 +96,7 @@ def served(out: Path) -> None:
 _UNREADABLE: dict[str, tuple[tuple[int, ...], Attack]] = {
     "audit of a folder with a pipe": (REFUSED, of_run("audit", "out", *HEAD, change=piped("x.ale.json"))),
     "audit of a folder with a socket": (REFUSED, of_run("audit", "out", *HEAD, change=served)),
-    "audit with a log that is a pipe": (
-        REFUSED,
-        of_run("audit", "out", *BOTH, "--log", "log", change=piped("../log")),
-    ),
+    "audit with a log that is a pipe": (REFUSED, of_run("audit", "out", *BOTH, "--log", "log", change=piped("../log"))),
     "audit of a device": (
         REFUSED,
         of_run("audit", "out", *BOTH, change=lambda out: (out / "x.ale.json").symlink_to("/dev/zero")),
@@ -116,10 +113,7 @@ _UNREADABLE: dict[str, tuple[tuple[int, ...], Attack]] = {
         of_run("certificates", "pack", "out", "--out", "p.parquet", change=piped("x.ale.json")),
     ),
     "unpack of a pipe": (REFUSED, pipe("certificates", "unpack", "p.parquet", "--out", "d", name="p.parquet")),
-    "unpack of a folder with a pipe": (
-        REFUSED,
-        pipe("certificates", "unpack", "d", "--out", "e", name="d/p.parquet"),
-    ),
+    "unpack of a folder with a pipe": (REFUSED, pipe("certificates", "unpack", "d", "--out", "e", name="d/p.parquet")),
     "summary of a pipe": (REFUSED, pipe("summary", ".", name="explanations.csv")),
     "summary of a device": (REFUSED, lambda folder: ("summary", "/dev/zero")),
     "explain into a folder whose run is a pipe": (
@@ -276,15 +270,11 @@ _REPORTS: dict[str, tuple[tuple[int, ...], Attack]] = {
         of_run(*REPORT, prototypes=[_origin(prototype=j, file=f"/nowhere/{j}.png")[0] for j in range(10**4)]),
     ),
     "report on 500 names of four images": (DONE, _report_on_500_names_of_four_images),
-    "report on an image name of a megabyte": (
-        REFUSED,
-        of_run(*REPORT, images=[{"file": "x" * 10**6, "label": 0}] * 4),
-    ),
+    "report on an image name of a megabyte": (REFUSED, of_run(*REPORT, images=[{"file": "x" * 10**6, "label": 0}] * 4)),
     "report on huge preprocessing": (
         DONE,
         of_run(
-            *REPORT,
-            preprocessing=[_step("Resize", 10**18), _step("CenterCrop", 1), _step("Resize", [10**15, 10**15])],
+            *REPORT, preprocessing=[_step("Resize", 10**18), _step("CenterCrop", 1), _step("Resize", [10**15, 10**15])]
         ),
     ),
     "report on preprocessing of 10 to the 400": (DONE, of_run(*REPORT, preprocessing=[_step("Resize", 10**400)])),
@@ -310,10 +300,7 @@ _REPORTS: dict[str, tuple[tuple[int, ...], Attack]] = {
         of_run(*REPORT, change=lambda out: (out / "source.json").write_text('{"x": ' + "9" * 10**6 + "}")),
     ),
     "report on a certificate of many patches": (DONE, of_run(*REPORT, head=False, change=_with_many_patches)),
-    "picture of a certificate of many patches": (
-        DONE,
-        _picture_of_many_patches,
-    ),
+    "picture of a certificate of many patches": (DONE, _picture_of_many_patches),
     "report on many certificates": (DONE, _report_on_many_certificates),
     "report on huge numbers in the table": (REFUSED, of_run(*CSV, change=_with_huge_numbers)),
     "report on a class of 10 to the 30": (REFUSED, of_run(*REPORT, change=_with_huge_numbers)),
@@ -530,10 +517,7 @@ _NETWORKS: dict[str, tuple[tuple[int, ...], Attack]] = {
         demanding(_SIGMOIDS, "report", "out", "-o", "r.html", "--kernel", "arb", "--provable"),
     ),
     "explain a picture of eight million rows": (REFUSED, demanding(_LONG, "explain", *_NEW)),
-    "explain a network of long numbers": (
-        DONE,
-        demanding(_SIGMOIDS, "explain", *_NEW, "--paradigm", "projection"),
-    ),
+    "explain a network of long numbers": (DONE, demanding(_SIGMOIDS, "explain", *_NEW, "--paradigm", "projection")),
     "network show 4000 layers": (
         DONE,
         demanding("4000 relus of 40 entries", "network", "show", "out/network.safetensors"),

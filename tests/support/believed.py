@@ -15,15 +15,7 @@ __all__ = ["DOCUMENT", "PARTS", "lines_of", "renewed"]
 
 ROCQ = ROOT / "proofs" / "rocq"
 DOCUMENT = ROOT / "docs" / "proved.md"
-_READERS = (
-    "read/formats",
-    "dyadic",
-    "head",
-    "read/head_file",
-    "read/similarities",
-    "certificate",
-    "read/latents",
-)
+_READERS = ("read/formats", "dyadic", "head", "read/head_file", "read/similarities", "certificate", "read/latents")
 _OF_PICTURES = ("read/pictures", "read/network_file")
 _ASKING = ("claims", "dialogue", "program")
 PARTS: dict[str, tuple[Path, ...]] = {

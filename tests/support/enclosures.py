@@ -18,15 +18,7 @@ import flint
 from mpmath import libmp
 
 from verale.checker.arithmetic import Arithmetic
-from verale.checker.dyadic import (
-    ceil_at,
-    ceil_shift,
-    exact,
-    floor_at,
-    floor_shift,
-    hex_float,
-    sqrt_ends,
-)
+from verale.checker.dyadic import ceil_at, ceil_shift, exact, floor_at, floor_shift, hex_float, sqrt_ends
 from verale.checker.options import KERNELS, load_arithmetic
 
 TRUTH_BITS = 400

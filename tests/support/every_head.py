@@ -18,10 +18,7 @@ COUNT, DEPTH, CLASSES, PATCHES = 5, 3, 3, 4
 GEOMETRIES: dict[str, dict[str, Any]] = {
     "euclidean": {"geometry": files.EUCLIDEAN, "domain": files.domain(-1.0, 1.0)},
     "cosine": {"geometry": files.cosine(0.25), "domain": files.domain(None, None)},
-    "rooted_cosine": {
-        "geometry": {"kind": "rooted_cosine", "epsilon": (0.1).hex()},
-        "domain": files.domain(0.0, None),
-    },
+    "rooted_cosine": {"geometry": {"kind": "rooted_cosine", "epsilon": (0.1).hex()}, "domain": files.domain(0.0, None)},
     "inner_product": {"geometry": {"kind": "inner_product", "radius": None}, "domain": files.domain(-0.3, 1.0)},
     "inner_product in a ball": {
         "geometry": {"kind": "inner_product", "radius": (1.5).hex()},

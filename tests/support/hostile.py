@@ -486,12 +486,10 @@ ATTACKS: dict[str, Callable[[Path], Command]] = {
     "older format: storage of 20 GB": old_storage,
     "older format: zero strides": old_shape,
     "nonparam: 60,000 classes": published(
-        "nonparam",
-        lambda: {"classifier.weights": torch.zeros(60_000, 1), "prototypes": torch.rand(60_001, 1, 1) + 1},
+        "nonparam", lambda: {"classifier.weights": torch.zeros(60_000, 1), "prototypes": torch.rand(60_001, 1, 1) + 1}
     ),
     "protopool: 60,000 classes": published(
-        "protopool",
-        lambda: {"prototype_vectors": torch.zeros(1, 1, 1, 1), "proto_presence": torch.zeros(60_000, 1, 1)},
+        "protopool", lambda: {"prototype_vectors": torch.zeros(1, 1, 1, 1), "proto_presence": torch.zeros(60_000, 1, 1)}
     ),
     "YAML: alias bomb": with_field(laughs(12)),
     "YAML: alias bomb, explained": built(lambda content: content.update(yaml.safe_load(laughs(12)))),

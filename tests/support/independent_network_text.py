@@ -19,11 +19,7 @@ def text_of_network(data: bytes) -> bytes:
     start = description["input"]
     numbers = {"picture": 0} | {each["name"]: at for at, each in enumerate(description["layers"], 1)}
     layers = [
-        {
-            "kind": each["kind"],
-            "inputs": [numbers[name] for name in each["inputs"]],
-            **_fields(each, data, header),
-        }
+        {"kind": each["kind"], "inputs": [numbers[name] for name in each["inputs"]], **_fields(each, data, header)}
         for each in description["layers"]
     ]
     mean, std = ([float.fromhex(end) for end in start[name]] for name in ("mean", "std"))

@@ -15,6 +15,8 @@ from support.small import small_head
 
 from verale.certificate import Certificate
 from verale.head import Head, save_latents
+from verale.report.collect import Collection
+from verale.report.page import page
 from verale.search import best_paradigm
 from verale.search.explain import explain
 
@@ -41,6 +43,12 @@ def report_latents(head: Head, images: int = IMAGES, grid: tuple[int, int] = GRI
     """(N, D, 2, 3), or with another grid."""
     values = torch.rand(images, head.depth, *grid, generator=torch.Generator().manual_seed(3))
     return values * 6 if head.prototypes is None else values
+
+
+def written(path: Path, collection: Collection, title: str = "A report", **options: Any) -> Path:
+    """The page of a collection, as a file."""
+    path.write_bytes(page(collection, title, **options))
+    return path
 
 
 def folder_of(

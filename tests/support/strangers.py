@@ -12,18 +12,7 @@ MODULES = (
     *("multiprocessing", "concurrent", "subprocess", "signal", "logging", "json", "pickle", "hashlib", "tempfile"),
     *("fractions", "socket", "site", "sitecustomize", "usercustomize", "encodings", "ctypes"),
     *("verale", "click", "rich", "flint", "mpmath", "gmpy2", "py_mini_racer"),
-    *(
-        "numpy",
-        "torch",
-        "scipy",
-        "threadpoolctl",
-        "safetensors",
-        "yaml",
-        "PIL",
-        "jinja2",
-        "pandas",
-        "matplotlib",
-    ),
+    *("numpy", "torch", "scipy", "threadpoolctl", "safetensors", "yaml", "PIL", "jinja2", "pandas", "matplotlib"),
     *("ray", "pyarrow", "cloudpickle", "fsspec", "z3", "hypothesis", "cabrnet", "torchvision", "head", "0000"),
 )
 """What a command, a library or a process that one of them starts imports, or looks for."""

@@ -8,10 +8,9 @@ import axe_playwright_python
 import pytest
 from playwright.sync_api import Browser, Page
 from support.commands import in_process
-from support.reporting import folder_of, report_head
+from support.reporting import folder_of, report_head, written
 
 from verale.report.collect import collect
-from verale.report.page import page
 from verale.report.verdicts import audited
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
@@ -39,8 +38,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     short = folder_of(folder / "short", head, "readable", names=[f"{n}.png" for n in range(6)])
     long = folder_of(folder / "long", head, "projection", names=[f"{n}.png" for n in range(6)])
     for each in (short, long):
-        collection = audited(collect(each))
-        (each / "report.html").write_bytes(page(collection, "A report", provable=True))
+        written(each / "report.html", audited(collect(each)), provable=True)
     right, wrong = (next(i for i, item in enumerate(audited(collect(short)).items) if item.correct is is_right)
                     for is_right in (True, False))  # fmt: skip
     files = "--head", short / "head.safetensors", "--latents", short / "latents.safetensors"

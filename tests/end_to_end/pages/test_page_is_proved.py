@@ -8,22 +8,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 from support.joint import joint_head
-from support.reading import (
-    certificate_read,
-    read_cards,
-    read_margins,
-    read_table,
-    read_words,
-    stated_activations,
-)
-from support.reporting import folder_of
+from support.reading import certificate_read, read_cards, read_margins, read_table, read_words, stated_activations
+from support.reporting import folder_of, written
 from support.small import GEOMETRIES, small_head, varied_head
 from support.tabs import Tabs
 
 from verale.checker import Auditor, Status
 from verale.head import Head
 from verale.report.collect import collect
-from verale.report.page import page
 from verale.report.verdicts import audited
 
 CLASSES = ("ant", "bee", "cat")
@@ -54,9 +46,7 @@ def head_of(name: str) -> Head:
 
 
 def opened(tabs: Tabs, folder: Path) -> Page:
-    path = folder / "report.html"
-    path.write_bytes(page(audited(collect(folder)), "A report"))
-    return tabs.open(path)
+    return tabs.open(written(folder / "report.html", audited(collect(folder))))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from support.joint import joint_head
-from support.reporting import folder_of, report_head
+from support.reporting import folder_of, report_head, written
 from support.small import small_head
 
 from verale.certificate.words import below
@@ -18,7 +18,6 @@ from verale.checker.certificate import Certificate, read_certificate
 from verale.checker.head import read_head
 from verale.report.account import Account, account_of
 from verale.report.collect import Collection, collect
-from verale.report.page import page
 from verale.report.verdicts import audited
 
 
@@ -31,9 +30,7 @@ def report(tmp_path_factory) -> Path:
     (folder / "prototypes").mkdir()
     for number in range(report_head().size):
         Image.new("L", (8, 8), 20 * number).save(folder / "prototypes" / f"{number:04d}.png")
-    path = folder / "report.html"
-    path.write_bytes(page(audited(collect(folder)), "A report"))
-    return path
+    return written(folder / "report.html", audited(collect(folder)))
 
 
 def explained(collection: Collection, row: int) -> tuple[Certificate, Account]:
@@ -89,8 +86,7 @@ def test_what_is_proved_and_what_is_not_is_said_once_and_by_whom(tabs, report):
     tab.click(".account details >> text=How similar, and where else >> nth=0")
     assert " of the 11 other images here" in tab.inner_text(".account"), "activations have a scale"
     assert tab.locator(".account .map .adds").count() > 0 and tab.is_visible(".account .map >> nth=0")
-    nobody = report.with_name("unaudited.html")
-    nobody.write_bytes(page(collect(report.parent), "A report"))
+    nobody = written(report.with_name("unaudited.html"), collect(report.parent))
     tab = tabs.open(nobody, "#certificate-0")
     tab.wait_for_selector("#title")
     said = tab.inner_text("#detail")
@@ -117,9 +113,7 @@ def test_a_wrong_class_is_said_to_be_wrong_where_it_stands(tabs, report):
 def test_where_the_lead_is_not_shared_out_nothing_is_said_of_points(tabs, tmp_path):
     head = replace(joint_head("plain", prototypes=12), labels=("ant", "bee", "cat"))
     folder = folder_of(tmp_path / "out", head, "joint", grid=(1, 1))
-    path = folder / "report.html"
-    path.write_bytes(page(audited(collect(folder)), "A report"))
-    tab = tabs.open(path, "#certificate-0")
+    tab = tabs.open(written(folder / "report.html", audited(collect(folder))), "#certificate-0")
     tab.wait_for_selector("#title")
     assert "does not say how much it owes to each" in tab.inner_text("section[aria-labelledby=further]")
     assert tab.locator(".account").count() == tab.locator("#by-class").count() == 0
@@ -136,8 +130,7 @@ def test_the_list_pictures_the_prototypes_that_add_to_the_lead(tabs, report):
 @pytest.mark.parametrize("paradigm", ["evidence", "top_k", "projection"])
 def test_what_is_shown_is_what_is_proved_and_adds_up(tabs, tmp_path, paradigm):
     folder = folder_of(tmp_path / "out", paradigm=paradigm)
-    path = tmp_path / "report.html"
-    path.write_bytes(page(audited(collect(folder)), "A report"))
+    path = written(tmp_path / "report.html", audited(collect(folder)))
     tab = tabs.open(path)
     collection = collect(folder)
     for row in range(4):
@@ -174,8 +167,7 @@ def test_what_is_shown_is_what_is_proved_and_adds_up(tabs, tmp_path, paradigm):
 
 def test_what_is_too_long_is_said_first_with_a_shorter_question(tabs, tmp_path):
     folder = folder_of(tmp_path / "out", paradigm="projection")
-    path = tmp_path / "report.html"
-    path.write_bytes(page(audited(collect(folder)), "A report"))
+    path = written(tmp_path / "report.html", audited(collect(folder)))
     tab = tabs.open(path, "#certificate-1")
     tab.wait_for_selector("#detail[data-row='1']")
     said = tab.inner_text("section[aria-labelledby=why] p >> nth=0")
@@ -190,8 +182,7 @@ def test_what_is_too_long_is_said_first_with_a_shorter_question(tabs, tmp_path):
     command = tab.inner_text(".long code").split()
     assert command[:3] == ["verale", "contrast", "000001.ale.json"]
     evidence = folder_of(tmp_path / "short", paradigm="evidence")
-    path.write_bytes(page(audited(collect(evidence)), "A report"))
-    tab = tabs.open(path, "#certificate-1")
+    tab = tabs.open(written(path, audited(collect(evidence))), "#certificate-1")
     tab.wait_for_selector("#detail[data-row='1']")
     assert tab.locator(".long").count() == 0
 
@@ -199,8 +190,7 @@ def test_what_is_too_long_is_said_first_with_a_shorter_question(tabs, tmp_path):
 def test_of_many_statements_the_first_are_shown_and_the_others_summed(tabs, tmp_path):
     head = small_head("euclidean", prototypes=24)
     folder = folder_of(tmp_path / "out", replace(head, labels=("ant", "bee", "cat")), paradigm="evidence")
-    path = tmp_path / "report.html"
-    path.write_bytes(page(audited(collect(folder)), "A report"))
+    path = written(tmp_path / "report.html", audited(collect(folder)))
     tab = tabs.open(path, "#certificate-0")
     tab.wait_for_selector("#title")
     made = [0, 0, 0, 0]

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from PIL import Image
 from playwright.sync_api import Page
-from support.reporting import folder_of, report_head
+from support.reporting import folder_of, report_head, written
 from support.seen import explain_pictures, write_pictures
 from support.tabs import Tabs
 from support.torch_networks import frozen_network
@@ -46,9 +46,7 @@ def folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def report(folder) -> Path:
-    path = folder / "report.html"
-    path.write_bytes(page(collect(folder), "A report", provable=True))
-    return path
+    return written(folder / "report.html", collect(folder), provable=True)
 
 
 def answers(tab: Page) -> list[str]:
@@ -134,8 +132,7 @@ def restate(detail: dict[str, Any], document: dict[str, Any]) -> None:
 def test_a_sum_is_asked_about_as_it_is_shown(tabs, tmp_path):
     """One about all rivals, and one about some."""
     folder = folder_of(tmp_path / "out", report_head("cosine"), "evidence", names=("0.png",))
-    path = folder / "report.html"
-    path.write_bytes(page(collect(folder), "A report", provable=True))
+    path = written(folder / "report.html", collect(folder), provable=True)
     assert all(said.startswith(PROVED) for said in answers(tabs.open(path, "#certificate-0")))
 
     def change(detail: dict[str, Any]) -> None:
@@ -234,9 +231,8 @@ def test_without_a_digest_nothing_is_proved(tabs, report):
 
 
 def test_names_that_the_head_lacks_are_those_of_the_page(tabs, report, tmp_path):
-    owned = folder_of(tmp_path / "out", report_head())
-    (tmp_path / "owned.html").write_bytes(page(collect(owned), "A report", provable=True))
-    for path, own in ((report, True), (tmp_path / "owned.html", False)):
+    owned = written(tmp_path / "owned.html", collect(folder_of(tmp_path / "out", report_head())), provable=True)
+    for path, own in ((report, True), (owned, False)):
         assert (", which this page, not the head, names " in answers(tabs.open(path, "#certificate-0"))[0]) is own
         assert ("The head names no class" in path.read_text()) is own
 
@@ -316,8 +312,7 @@ def test_the_page_writes_certificates_as_python_does(tabs, report):
 
 def test_statements_about_activations(tabs, tmp_path):
     folder = folder_of(tmp_path / "out", paradigm="top_k")
-    path = tmp_path / "report.html"
-    path.write_bytes(page(collect(folder), "A report", provable=True))
+    path = written(tmp_path / "report.html", collect(folder), provable=True)
     assert all(said.startswith(PROVED) for said in answers(tabs.open(path, "#certificate-0")))
 
 
@@ -326,9 +321,7 @@ def pictured(tmp_path_factory) -> Path:
     """The page of certificates that begin at pictures."""
     folder = write_pictures(tmp_path_factory.mktemp("pictured"))
     assert explain_pictures(folder).returncode == 0
-    path = folder / "report.html"
-    path.write_bytes(page(collect(folder / "out"), "A report", provable=True))
-    return path
+    return written(folder / "report.html", collect(folder / "out"), provable=True)
 
 
 def test_proofs_begin_at_the_bytes_of_the_picture_that_is_drawn(tabs, pictured):
@@ -393,8 +386,7 @@ def test_why_a_picture_is_not_asked_about_is_said(pictured, tmp_path):
 def test_without_latents_only_the_class_is_proved(tabs, folder, tmp_path):
     for name in ("000000.ale.json", "head.safetensors"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
-    path = tmp_path / "report.html"
-    path.write_bytes(page(collect(tmp_path), "A report", provable=True))
+    path = written(tmp_path / "report.html", collect(tmp_path), provable=True)
     entailed, instance = answers(tabs.open(path, "#certificate-0"))
     assert entailed.startswith(PROVED) and "without the image's latents" in instance
 
@@ -406,8 +398,7 @@ def test_what_cannot_be_asked_is_said(tabs, folder, tmp_path, monkeypatch):
         page(collect(tmp_path / "none"), "A report", provable=True)
     other = folder_of(tmp_path / "other", report_head("cosine"))
     (other / "000000.ale.json").write_bytes((folder / "000000.ale.json").read_bytes())
-    path = tmp_path / "report.html"
-    path.write_bytes(page(collect(other), "A report", provable=True))
+    path = written(tmp_path / "report.html", collect(other), provable=True)
     tab = tabs.open(path)
     row = tab.evaluate("rows.name.indexOf('000000.ale.json')")
     tab.goto(f"file://{path}#certificate-{row}")
@@ -426,8 +417,7 @@ def test_what_cannot_be_asked_is_said(tabs, folder, tmp_path, monkeypatch):
 
 
 def test_a_page_without_it_starts_no_worker(chromium, folder, tmp_path):
-    path = tmp_path / "report.html"
-    path.write_bytes(page(collect(folder), "A report"))
+    path = written(tmp_path / "report.html", collect(folder))
     assert "worker-src" not in path.read_text() and 'id="checker"' not in path.read_text()
     tabs = Tabs(chromium)
     tab = tabs.open(path, "#certificate-0")

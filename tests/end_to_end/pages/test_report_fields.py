@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page
-from support.reporting import folder_of
+from support.reporting import folder_of, written
 from support.tabs import Tabs
 
 from verale.certificate import Certificate, OrderStatement
 from verale.report.collect import collect
-from verale.report.page import page
 from verale.report.verdicts import audited
 
 FIELDS = {"size": [20, 30], "rows": [[0, 12], [8, 20]], "columns": [[0, 15], [5, 25], [15, 30]], "unknown": []}
@@ -24,9 +23,7 @@ WHOLE = FIELDS | {"rows": [[0, 20]] * 2, "columns": [[0, 30]] * 3}
 def certificate(tabs: Tabs, folder: Path, fields: Any, paradigm: str = "top_k", **options: Any) -> Page:
     """The page of the first certificate of a folder whose `source.json` notes these fields."""
     made = folder_of(folder / "out", paradigm=paradigm, receptive_fields=fields)
-    path = folder / "report.html"
-    path.write_bytes(page(audited(collect(made)), "A report"))
-    tab = tabs.open(path, "#certificate-0", **options)
+    tab = tabs.open(written(folder / "report.html", audited(collect(made))), "#certificate-0", **options)
     tab.wait_for_selector("#title")
     return tab
 
@@ -135,9 +132,7 @@ def test_where_no_statement_is_about_a_patch_the_one_that_decides_most_is_framed
     made = folder_of(tmp_path / "out", paradigm="top_k", receptive_fields=FIELDS)
     found = Certificate.load(made / "000000.ale.json")
     replace(found, statements=(OrderStatement((), 9.0),), minimal=False).save(made / "000000.ale.json")
-    path = tmp_path / "report.html"
-    path.write_bytes(page(audited(collect(made / "000000.ale.json")), "A report"))
-    tab = tabs.open(path)
+    tab = tabs.open(written(tmp_path / "report.html", audited(collect(made / "000000.ale.json"))))
     said = seen(tab)
     assert "Outlined: the patch that decides most" in said and "Dashed" in said
     ((row, column),) = cells(tab)

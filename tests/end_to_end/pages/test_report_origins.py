@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from support.reporting import written
 from support.seen import explain_pictures, write_pictures
 from support.tabs import Tabs
 
 from verale.report.collect import collect
 from verale.report.origins import told_origins
-from verale.report.page import page
 from verale.report.verdicts import audited
 from verale.runs.origins import OriginSearch
 
@@ -22,9 +22,7 @@ def test_beside_each_prototype_stands_the_picture_that_it_is_a_part_of(tabs: Tab
     collection = audited(collect(tmp_path / "out"))
     assert collection.head_file is not None
     told = told_origins(tmp_path / "origins.json", collection.head_file, where[1], tmp_path / "p.safetensors", "arb")
-    path = tmp_path / "report.html"
-    path.write_bytes(page(replace(collection, origins=told), "A report"))
-    tab = tabs.open(path, "#certificate-0")
+    tab = tabs.open(written(tmp_path / "report.html", replace(collection, origins=told)), "#certificate-0")
     tab.wait_for_selector("#title")
     said = tab.locator("small.origin").all_text_contents()
     captions = {each.caption for each in told.values()}

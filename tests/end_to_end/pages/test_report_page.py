@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import Page
 from support.commands import in_process
 from support.reading import read_margins, read_table
-from support.reporting import browser, folder_of, report_head
+from support.reporting import browser, folder_of, report_head, written
 from support.small import small_head
 
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
@@ -26,7 +26,7 @@ from verale.report.estimates import estimates_of
 from verale.report.explanation import conditions
 from verale.report.images import BY_ORDER
 from verale.report.origins import ToldOrigin
-from verale.report.page import Limits, page
+from verale.report.page import Limits
 from verale.report.verdicts import audited
 
 HOSTILE = (
@@ -54,9 +54,7 @@ def folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def report(folder) -> Path:
-    path = folder / "report.html"
-    path.write_bytes(page(audited(collect(folder)), "A report"))
-    return path
+    return written(folder / "report.html", audited(collect(folder)))
 
 
 def lines(tab: Page) -> list[str]:
@@ -148,8 +146,7 @@ def test_wrong_classes_come_first_are_marked_and_are_counted_by_class(tabs, fold
     items = [replace(item, label=item.predicted) for item in shown.items]
     for place in (7, 3):
         items[place] = replace(items[place], label=(items[place].predicted + 1) % 3)
-    path.write_bytes(page(replace(shown, items=tuple(items)), "A report"))
-    tab = tabs.open(path)
+    tab = tabs.open(written(path, replace(shown, items=tuple(items))))
     judged = sum(item.correct is not None for item in items)
     assert f"2 of {judged} images get a wrong class, as labelled" in tab.inner_text("#overview")
     assert ["✗ wrong" in text for text in column(tab, "Class")] == [True] * 2 + [False] * 48
@@ -241,9 +238,7 @@ def test_a_class_that_is_not_known_is_neither_right_nor_wrong(tabs, tmp_path):
     table = (folder / "explanations.csv").read_text().splitlines()
     table[2] = "1,,,0.1,,latents may lie beyond the head's domain"
     (folder / "explanations.csv").write_text("\n".join(table) + "\n")
-    path = tmp_path / "report.html"
-    path.write_bytes(page(audited(collect(folder)), "A report"))
-    tab = tabs.open(path)
+    tab = tabs.open(written(tmp_path / "report.html", audited(collect(folder))))
     choose(tab, "1.png")
     said = tab.inner_text("#detail")
     assert "answer is not known; the true class is bee" in said
@@ -267,9 +262,7 @@ def test_numbers_that_hardly_are_floats_are_told_as_they_are(tabs, tmp_path):
     }  # fmt: skip
     path.write_text(json.dumps(record))
     certificate = Certificate.from_bytes(path.read_bytes())
-    report = tmp_path / "report.html"
-    report.write_bytes(page(collect(folder), "A report"))
-    tab = tabs.open(report)
+    tab = tabs.open(written(tmp_path / "report.html", collect(folder)))
     choose(tab, "000000")
     said = read_table(tab, report_head().size)
     assert [*map(statement_of, said.values())] == [*certificate.statements]
@@ -288,9 +281,7 @@ def test_whatever_files_hold_nothing_of_it_is_run(tabs, tmp_path):
     record["extensions"] = {HOSTILE[0]: HOSTILE[1]}
     record["predicate"]["generator"] = {"name": HOSTILE[0], "version": HOSTILE[2]}
     (folder / "000000.ale.json").write_text(json.dumps(record))
-    path = tmp_path / "report.html"
-    path.write_bytes(page(audited(collect(folder)), HOSTILE[1]))
-    tab = tabs.open(path)
+    tab = tabs.open(written(tmp_path / "report.html", audited(collect(folder)), HOSTILE[1]))
     tab.click("summary:has-text('By class')")
     assert set(classes(tab)) <= set(HOSTILE) and names[0] in lines(tab)[0]
     tab.click("#table a >> nth=0")
@@ -317,9 +308,7 @@ def test_it_prints_all_statements_without_what_only_screens_need(tabs, report):
 
 def test_statements_about_activations(tabs, tmp_path):
     folder = folder_of(tmp_path / "out", paradigm="top_k")
-    path = tmp_path / "report.html"
-    path.write_bytes(page(audited(collect(folder)), "A report"))
-    tab = tabs.open(path)
+    tab = tabs.open(written(tmp_path / "report.html", audited(collect(folder))))
     tab.click("#table a >> nth=0")
     tab.wait_for_selector("#title")
     certificate = read_certificate((folder / "000000.ale.json").read_bytes())
@@ -348,9 +337,7 @@ def test_statements_with_a_bound_on_one_side(tabs, tmp_path):
         FloorStatement((2,), -1.0),
     )
     replace(Certificate.load(path), statements=statements, minimal=False).save(path)
-    report = tmp_path / "report.html"
-    report.write_bytes(page(collect(folder), "A report"))
-    tab = tabs.open(report)
+    tab = tabs.open(written(tmp_path / "report.html", collect(folder)))
     assert (
         "prototype 2 is active at least 0.4375; 1 comparison with a prototype in 1 of the 6 patches comes out as"
         " stated; none of the other 11 prototypes is active below -1; no prototype except prototypes 2 and 5 is active"
@@ -411,9 +398,7 @@ def test_the_first_screen_says_what_separates_the_class_and_what_each_patch_deci
 
 
 def test_an_image_alone_is_shown_at_once(tabs, folder, tmp_path):
-    path = tmp_path / "report.html"
-    path.write_bytes(page(audited(collect(folder / "000000.ale.json")), "A report"))
-    tab = tabs.open(path)
+    tab = tabs.open(written(tmp_path / "report.html", audited(collect(folder / "000000.ale.json"))))
     assert not tab.is_visible("#overview") and "The class is " in first_screen(tab)
     tab.click("text=Back to the list")
     tab.wait_for_selector("#overview")
@@ -425,9 +410,7 @@ def test_pictures_of_prototypes_are_shown_whole(tabs, tmp_path):
     (folder / "prototypes").mkdir()
     for number in range(1, report_head().size):
         Image.new("L", (8, 8), 20 * number).save(folder / "prototypes" / f"{number:04d}.png")
-    path = tmp_path / "report.html"
-    path.write_bytes(page(audited(collect(folder)), "A report"))
-    tab = tabs.open(path)
+    tab = tabs.open(written(tmp_path / "report.html", audited(collect(folder))))
     assert tab.locator(".why .close image").count() > 0
     tab.click("#table a >> nth=0")
     tab.wait_for_selector("#title")
@@ -446,9 +429,8 @@ def test_pictures_of_prototypes_are_shown_whole(tabs, tmp_path):
 
 def test_more_rivals_on_demand(tabs, tmp_path):
     head = small_head("euclidean", prototypes=30, classes=15)
-    path = tmp_path / "report.html"
-    path.write_bytes(page(audited(collect(folder_of(tmp_path / "out", head, "projection"))), "A report"))
-    tab = tabs.open(path)
+    collection = audited(collect(folder_of(tmp_path / "out", head, "projection")))
+    tab = tabs.open(written(tmp_path / "report.html", collection))
     tab.click("#table a >> nth=0")
     rivals = tab.locator("section[aria-labelledby=margins] tbody tr")
     tab.wait_for_selector("#all-rivals")
@@ -467,17 +449,13 @@ def test_every_certificate_of_the_corpora_can_be_shown(tabs, tmp_path, one_in):
     for kind in ("accept", "reject", "malformed", "witness"):
         for file in sorted((ROOT / "certificates" / kind).glob("*.ale.json"))[::one_in]:
             shutil.copy(file, tmp_path / f"{kind}-{file.name}")
-    path = tmp_path / "report.html"
-    path.write_bytes(page(collect(tmp_path), "The corpora"))
-    tab = tabs.open(path)
+    tab = tabs.open(written(tmp_path / "report.html", collect(tmp_path), "The corpora"))
     shown = tab.evaluate("async () => { for (let row = 0; row < count; row++) await drawDetail(row); return count; }")
     assert shown == len(list(tmp_path.glob("*.ale.json"))) > 400 // one_in
 
 
 def test_what_is_left_out_of_a_page_is_said_where_it_is_missed(tabs, tmp_path):
-    path = tmp_path / "report.html"
-    path.write_bytes(page(collect(folder_of(tmp_path / "out")), "A report", Limits(size=1)))
-    tab = tabs.open(path)
+    tab = tabs.open(written(tmp_path / "report.html", collect(folder_of(tmp_path / "out")), limits=Limits(size=1)))
     assert "for the first 0 of 4 certificates" in tab.inner_text("#overview")
     tab.click("#table a >> nth=0")
     tab.wait_for_selector("#title")
@@ -503,12 +481,10 @@ def test_the_caption_of_a_prototype_says_which_patch_it_is(tabs, tmp_path):
     said = {number: f"proved: prototype {number} is the patch <b>{number}</b>" for number in range(made.head.size)}
     path = tmp_path / "report.html"
     told = {number: ToldOrigin(sentence) for number, sentence in said.items()}
-    path.write_bytes(page(replace(made, origins=told), "A report"))
-    tab = tabs.open(path, "#certificate-0")
+    tab = tabs.open(written(path, replace(made, origins=told)), "#certificate-0")
     tab.wait_for_selector("#title")
     captions = tab.locator(".prototype .origin").all_text_contents()
     assert captions and set(captions) <= set(said.values())
-    path.write_bytes(page(made, "A report"))
-    tab = tabs.open(path, "#certificate-0")
+    tab = tabs.open(written(path, made), "#certificate-0")
     tab.wait_for_selector("#title")
     assert tab.locator(".origin").count() == 0

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from support.reporting import written
 from support.seen import explain_pictures, write_pictures
 
 from verale.certificate.words import LABELS, not_proved
 from verale.checker.options import AuditOptions
 from verale.report.collect import Collection, collect
-from verale.report.page import page
 from verale.report.verdicts import audited
 
 HOW = {"real": "in real arithmetic", "float32": "in float32, in any order of sums"}
@@ -27,8 +27,7 @@ def explained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def detail(tabs, collection: Collection, path: Path, row: int = 0) -> str:
-    path.write_bytes(page(collection, "A report"))
-    tab = tabs.open(path, f"#certificate-{row}")
+    tab = tabs.open(written(path, collection), f"#certificate-{row}")
     tab.wait_for_selector("#title")
     return " ".join(tab.inner_text("#detail").split())
 

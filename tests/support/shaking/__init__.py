@@ -39,12 +39,7 @@ _OWN = ("verale", "support", "benchmarks")
 _NOT_PYTHON = ("verale.checker.",)
 """The checker computes in whole numbers."""
 
-_LIBRARIES = {
-    "torch": "of_torch",
-    "numpy": "of_numpy",
-    "scipy.optimize": "of_scipy",
-    "scipy.sparse": "of_scipy",
-}
+_LIBRARIES = {"torch": "of_torch", "numpy": "of_numpy", "scipy.optimize": "of_scipy", "scipy.sparse": "of_scipy"}
 """What is shaken as soon as it is imported, and the module here that does it, by a function `shake`."""
 
 

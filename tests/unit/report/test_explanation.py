@@ -7,13 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from verale.checker.certificate import (
-    ActivationStatement,
-    Certificate,
-    FloorStatement,
-    OrderStatement,
-    PatchStatement,
-)
+from verale.checker.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.report.account import Account, Line
 from verale.report.explanation import conditions, in_brief, named_prototypes, narrower, stated_prototypes
 
@@ -48,10 +42,7 @@ def certificate(*statements, patches=64):
             (FIVE, FloorStatement((2, 5), QUARTER)),
             [*BOTH[:1], "no prototype except prototypes 2 and 5 is active below 0.25"],
         ),
-        (
-            (FIVE, TWO, OrderStatement((2,), HALF)),
-            [*BOTH, "no prototype except prototype 2 is active above 0.5"],
-        ),
+        ((FIVE, TWO, OrderStatement((2,), HALF)), [*BOTH, "no prototype except prototype 2 is active above 0.5"]),
         (
             (FIVE, OrderStatement((2, 3, 5, 7), HALF)),
             [*BOTH[:1], "no prototype except prototypes 2, 3, 5 and 7 is active above 0.5"],
@@ -143,11 +134,7 @@ def test_where_comparisons_are():
 
 
 def test_a_few_comparisons_of_one_patch_are_named():
-    few = (
-        PatchStatement(0, 5, None, QUARTER),
-        PatchStatement(0, 2, HALF, None),
-        PatchStatement(0, 4, HALF, HALF),
-    )
+    few = (PatchStatement(0, 5, None, QUARTER), PatchStatement(0, 2, HALF, None), PatchStatement(0, 4, HALF, HALF))
     assert in_brief(certificate(*few, patches=1)) == (
         "prototype 5 at most 0.25; prototype 2 at least 0.5; prototype 4 from 0.5 to 0.5"
     )

@@ -233,13 +233,7 @@ def proved(files) -> tuple[AuditSetup, list[Outcome]]:
 
 @pytest.mark.parametrize(
     "change",
-    [
-        {"reused": True},
-        {"status": "NOT_PROVED"},
-        {"status": "UNUSABLE"},
-        {"exit_code": 14},
-        {"sha256": None},
-    ],
+    [{"reused": True}, {"status": "NOT_PROVED"}, {"status": "UNUSABLE"}, {"exit_code": 14}, {"sha256": None}],
     ids=str,
 )
 def test_no_statement_is_made_of_a_record_that_is_no_proof(change: dict, proved) -> None:

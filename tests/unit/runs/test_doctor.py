@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -57,15 +58,21 @@ def only_the_proved_kernel_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "_prove", proved)
 
 
+@pytest.fixture
+def examined_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that a test asks for is what the first examination found."""
+    monkeypatch.setattr(doctor, "diagnose", cache(diagnose))
+
+
 def printed(code: int, *arguments: str) -> str:
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code == code, result.output
     return result.output
 
 
-@pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
+@pytest.mark.usefixtures("only_the_proved_kernel_is_tried", "examined_once")
 def test_extras_are_those_of_the_distribution(installed) -> None:
-    diagnosis = diagnose()
+    diagnosis = doctor.diagnose()
     assert diagnosis.core == (Package("click", ">=8.1", "8.5.1"), Package("rich", ">=13.7", "15.0"))
     extras = {extra.name: extra for extra in diagnosis.extras}
     assert list(extras) == ["explain", "fuzz", "odd-one", "ray"]
@@ -100,7 +107,7 @@ def test_both_kernels_prove_the_packaged_certificate_and_not_a_wrong_one() -> No
     assert proofs[1].detail.endswith("; by mpmath and gmpy2" if mpmath.libmp.BACKEND == "gmpy" else "; by mpmath")
 
 
-@pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
+@pytest.mark.usefixtures("only_the_proved_kernel_is_tried", "examined_once")
 @pytest.mark.parametrize(
     ("body", "works", "said"),
     [
@@ -112,7 +119,7 @@ def test_both_kernels_prove_the_packaged_certificate_and_not_a_wrong_one() -> No
 def test_the_proved_kernel_is_tried_where_it_is_there(body, works, said, monkeypatch, tmp_path) -> None:
     """On three statements, and on two. Without it certificates can be audited all the same."""
     monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, f"if question != 'head':\n    {body}"))
-    proof = diagnose().proofs[2]
+    proof = doctor.diagnose().proofs[2]
     assert (proof.kernel, proof.works, proof.optional) == ("proved", works, True)
     assert f"{said} kernel proved: " in printed(0)
     assert (str(tmp_path / "fake") in proof.detail) and json.loads(printed(0, "--json"))["works"]

@@ -207,8 +207,7 @@ class TestLinks:
         assert (out / "latents.safetensors").exists() and not (out / LINK).exists()
 
     @pytest.mark.parametrize(
-        "change",
-        [{"_type": "x"}, {"file": 3}, {"sha256": None}, {"file": "a\0"}, {"absolute": []}, None],
+        "change", [{"_type": "x"}, {"file": 3}, {"sha256": None}, {"file": "a\0"}, {"absolute": []}, None]
     )
     def test_another_form_is_refused(self, out, change) -> None:
         record = [] if change is None else json.loads((out / LINK).read_text()) | change

@@ -171,7 +171,7 @@ def test_what_is_written_goes_where_the_lock_is(out: Path, tmp_path: Path) -> No
         assert list(out.iterdir()) == []
     moved = tmp_path / "moved"
     assert {path.relative_to(moved).as_posix() for path in moved.rglob("*") if path.is_file()} == {
-        *("files.json", "c", "deep/er/b", "deep/er/d"),
+        *("files.json", "c", "deep/er/b", "deep/er/d")
     }
     assert b'"e"' in (moved / "files.json").read_bytes()
 

@@ -170,11 +170,7 @@ def test_the_bytes_are_those_of_one_process(of_two_processes, of_one_process) ->
 
 
 @pytest.mark.long  # two processes whose images are searched alone are in the short run
-@pytest.mark.parametrize(
-    ("jobs", "options"),
-    [(2, IN_LOCKSTEP), (3, ALONE)],
-    ids=["two in lockstep", "three alone"],
-)
+@pytest.mark.parametrize(("jobs", "options"), [(2, IN_LOCKSTEP), (3, ALONE)], ids=["two in lockstep", "three alone"])
 def test_the_bytes_of_more_processes_or_batches_are_those_of_one_process(
     jobs, options, tmp_path, started, taken
 ) -> None:

@@ -363,10 +363,7 @@ def test_records_are_read_one_by_one(proved) -> None:
 def test_what_is_said_of_the_same_bytes_is_the_same(field, proved) -> None:
     """A hand that edits a line leaves the others."""
     values = {"predicted": 1, "paradigm": "triangle", "statements": 7, "margin": "0.001953125"}
-    margins = {
-        "predicted": proved["margins"][::-1],
-        "margin": [each and (2.0**-9).hex() for each in proved["margins"]],
-    }
+    margins = {"predicted": proved["margins"][::-1], "margin": [each and (2.0**-9).hex() for each in proved["margins"]]}
     other = proved | {field: values[field], "margins": margins.get(field, proved["margins"])}
     assert read_record(json.dumps(other)) == other
     with pytest.raises(InputError, match="line 2 has another verdict than an earlier line"):
