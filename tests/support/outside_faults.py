@@ -839,7 +839,7 @@ cli/tables.py markdown_lines: a name is markup
     map(in_markdown, row) => row
     unit/runs/test_summary.py::test_nothing_is_markup_in_markdown[a|b]
 cli/questions.py _gap_line: another paradigm's bound is not told apart
-    line if gap.is_smallest is not None else f'{line}; of those under {paradigm} nothing is proved' => line
+    f'{line}; of those under {paradigm} nothing is proved' => line
     unit/runs/test_gap.py::test_what_is_under_another_paradigm_is_never_called_smallest
 cli/patterns.py _cover_line: a name may look like what is said of it
     before_colon(covered.certificate) => covered.certificate
