@@ -27,8 +27,10 @@ __all__ = ["BACKBONES", "main"]
 BACKBONES = {
     **dict.fromkeys(("resnet18", "resnet34", "resnet50"), "layer4"),
     **dict.fromkeys(("vgg16", "densenet121", "mobilenet_v2", "mobilenet_v3_large", "mobilenet_v3_small"), "features"),
-    **dict.fromkeys(("efficientnet_b0", "convnext_tiny", "squeezenet1_1", "mnasnet1_0"), "features"),
+    **dict.fromkeys(("efficientnet_b0", "convnext_tiny", "squeezenet1_1"), "features"),
     "mnasnet1_0": "layers",
+    "shufflenet_v2_x0_5": "conv5",
+    "regnet_y_400mf": "trunk_output",
 }
 """The models of torchvision that are tried without a name, and the layer that gives the latents. Any other model of
 torchvision is tried up to `features`; `timm:NAME` is one of timm, up to its last feature map."""

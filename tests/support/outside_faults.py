@@ -238,6 +238,9 @@ adapters/composites.py layer_norm: the mean stays where it was
 adapters/operations.py _maximum: zeros are said to lie on the other sides
     padded_behind_relu(right, below) => padded_behind_relu(below, right)
     unit/adapters/test_rewritings.py::test_windows_beyond_the_padding_are_written_with_zeros_behind_a_relu
+adapters/operations.py _moved: numbers in other places are taken for channels that are chosen
+    torch.equal(moved, places[:, channels]) => True
+    unit/adapters/test_rewritings.py::test_what_no_layers_compute_is_told_so[turned]
 adapters/operations.py _normalisation: float32 is claimed of any epsilon
     float(torch.tensor(epsilon).float()) < _LEAST_EPSILON => False
     unit/adapters/test_freezing.py::test_what_float32_claims_exclude_is_told_and_the_file_says_so[epsilon]

@@ -174,6 +174,10 @@ def _rule_of(node: fx.Node, module: nn.Module | None) -> _Rule | None:
     if node.target is torch.conv2d or (isinstance(module, nn.Conv2d) and module.padding_mode == "zeros"):
         kernel = shape_of(told("weight", 1))[2:] if module is None else module.kernel_size
         return _convolution(kernel, told("stride", 3, 1), told("padding", 4, 0), told("dilation", 5, 1))
+    if isinstance(module, nn.ZeroPad2d | nn.ConstantPad2d):
+        return _around(module.padding)
+    if node.target is functional.pad and told("mode", 2, "constant") == "constant":
+        return _around(told("pad", 1))
     kernel, padding = told("kernel_size", 1), told("padding", 3, 0)
     if node.target in _MAXIMUM or (isinstance(module, nn.MaxPool2d) and not module.return_indices):
         return _windows(kernel, told("stride", 2) or kernel, padding, told("dilation", 4, 1))
@@ -198,6 +202,17 @@ def _windows(kernel: Any, stride: Any, padding: Any, dilation: Any) -> _Rule:
         k, s, p, d = (value if isinstance(value, int) else value[axis] for value in (kernel, stride, padding, dilation))
         taken = ([i * s - p + d * t for t in range(k)] for i in range(length))
         return tuple(_union(given[at] for at in places if 0 <= at < len(given)) for places in taken)
+
+    return rule
+
+
+def _around(sides: Any) -> _Rule:
+    """What lies around an image: (left, right, top, bottom)."""
+    left, _, top, _ = (*sides, 0, 0, 0, 0)[:4]
+
+    def rule(given: Axis, length: int, axis: int) -> Axis:
+        before = (top, left)[axis]
+        return tuple(given[at] if 0 <= at < len(given) else (0, 0) for at in range(-before, length - before))
 
     return rule
 

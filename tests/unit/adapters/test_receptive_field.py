@@ -99,6 +99,18 @@ class Published(nn.Module):
         return latents.flatten(1)
 
 
+class PaddedByCall(nn.Module):
+    """Padding that follows from the image's size, as that of timm's `tf_` models."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 4, stride=3)
+
+    def forward(self, images: Tensor) -> Tensor:
+        rows, columns = (-each % 3 + 1 for each in images.shape[2:])
+        return self.conv(functional.pad(functional.pad(images, (0, -1)), (columns, 0, rows // 2, rows)))
+
+
 NETWORKS: dict[str, Callable[[], nn.Module]] = {
     "one pixel": lambda: nn.Conv2d(2, 3, 1),
     "valid": lambda: nn.Conv2d(2, 3, 3),
@@ -106,6 +118,8 @@ NETWORKS: dict[str, Callable[[], nn.Module]] = {
     "dilated": lambda: nn.Conv2d(2, 3, 3, dilation=3, padding=2),
     "same, even": lambda: nn.Conv2d(2, 3, (4, 2), padding="same"),
     "rows unlike columns": lambda: nn.Conv2d(2, 3, (3, 5), stride=(1, 2), padding=(1, 0), dilation=(2, 1)),
+    "zeros around": lambda: nn.Sequential(nn.ZeroPad2d((2, 0, 1, 2)), nn.Conv2d(2, 3, 3)),
+    "cut and padded": PaddedByCall,
     "grouped": lambda: nn.Conv2d(2, 4, 3, groups=2),
     "pooled": lambda: nn.Sequential(
         nn.Conv2d(2, 3, 3, padding=1), nn.BatchNorm2d(3), nn.AvgPool2d(2), nn.Conv2d(3, 2, 3)
