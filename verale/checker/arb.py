@@ -34,6 +34,9 @@ class Arb(Arithmetic):
             ball = arb((fmpz(mantissa), fmpz(exponent)))
             return _ends((1 + (ball / arb(2).sqrt()).erf()) / 2, bits)
 
+    def number(self, value: int) -> fmpz:
+        return fmpz(value)
+
     def _block(self, rows: Rows) -> fmpz_mat:
         return fmpz_mat(rows)
 

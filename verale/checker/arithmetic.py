@@ -19,8 +19,9 @@ Matrix: TypeAlias = list[tuple[int, Any]]
 GUARD_BITS = 32
 """More than are asked for: so many are computed with."""
 _GREATEST_ARGUMENT_BITS = 20
-_ROWS, _COLUMNS = 64, 64
-"""Of a product that is computed at once: so the clock is looked at every second or so."""
+_ROWS, _COLUMNS, _ENTRIES = 64, 64, 2**14
+"""Of a product that is computed at once, and the entries of its right matrix where that is flat: so the clock is looked
+at every second or so."""
 
 
 class Arithmetic(ABC):
@@ -29,7 +30,7 @@ class Arithmetic(ABC):
     Attributes:
         name: that a user chooses it by.
         packages: what it computes with, by the names in an index of packages.
-        clock: what a proof may still take. Every operation but `matrix` looks at it.
+        clock: what a proof may still take. Every operation but `number` and `matrix` looks at it.
     """
 
     name: ClassVar[str]
@@ -73,6 +74,10 @@ class Arithmetic(ABC):
     def _normal(self, mantissa: int, exponent: int, bits: int) -> tuple[int, int]:
         """The same where x^2 < 2 bits + 3."""
 
+    def number(self, value: int) -> Any:
+        """An integer as `matrix` and `product` take it, where it stands in many places."""
+        return value
+
     def matrix(self, rows: Rows) -> Matrix:
         """A matrix of integers as `product` takes it."""
         blocks = [rows[start : start + _ROWS] for start in range(0, len(rows), _ROWS)]
@@ -81,8 +86,9 @@ class Arithmetic(ABC):
     def product(self, left: Matrix, right: Rows) -> Rows:
         """The product of two matrices of integers, exactly."""
         product: Rows = [[] for _ in range(sum(height for height, _ in left))]
-        for start in range(0, len(right[0]), _COLUMNS):
-            columns = self._block([row[start : start + _COLUMNS] for row in right])
+        wide = max(_COLUMNS, _ENTRIES // len(right))
+        for start in range(0, len(right[0]), wide):
+            columns = self._block([row[start : start + wide] for row in right])
             top = 0
             for height, block in left:
                 self.clock.look()

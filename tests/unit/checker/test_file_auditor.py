@@ -70,7 +70,7 @@ def test_exit_codes_and_their_order_are_the_documented_ones() -> None:
 
 def test_fields_are_the_documented_ones(folder: Path) -> None:
     documented = [name for row in rows("Records") for name in re.findall(r"`(\w+)`", row[0])]
-    later = ("by", "elements", "arithmetic")
+    later = ("by", "elements", "arithmetic", "box")
     assert sorted(documented) == sorted(SCHEMA["properties"]) == sorted([*SCHEMA["required"], *later, "reused"])
     for name in ("good", "weak", "broken", "nowhere"):
         record = auditor(folder).audit(str(folder / name)).record

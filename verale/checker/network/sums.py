@@ -87,6 +87,8 @@ class Sums:
         radii = [-(-radius >> raised) for radius in radii]
         coarse = self._places - self._shift - raised
         cut = 0 if self._exact else (layer.terms * max(map(abs, centres)) >> places) + 1
+        if layer.kind != "linear" and math.prod(layer.settings.kernel) > 1:  # each stands in several windows
+            centres = list(map(self._arithmetic.number, centres))
         lower, upper = [0] * layer.entries, [0] * layer.entries
         area = layer.entries // layer.shape[0]
         for number, (weights, sizes) in enumerate(self._groups):
