@@ -1,5 +1,6 @@
-"""Faults of the checker are changes of one place of its sources, injected into a copy, and each file has some. That each
-can be, and is detected by the test that it names, shows test_outside_faults.py.
+"""Faults of the checker are changes of one place of its sources, injected into a copy, and each file has some.
+
+That each can be, and is detected by the test that it names, shows test_outside_faults.py.
 """
 
 from __future__ import annotations
