@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # shares, a running Ray say, is mostly built once: neighbours go to the same process.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n logical --maxprocesses 8 --dist worksteal
 
-.PHONY: demo test test-long test-backends test-shaken test-all check docs fuzz proved release-check clean
+.PHONY: demo test test-long test-backends test-shaken test-all coverage check docs fuzz proved release-check clean
 
 demo: $(VENV)/report
 	$(VENV)/bin/verale demo
@@ -43,6 +43,12 @@ test-shaken: $(VENV)/test
 	$(FOUR) -m 'not long' $(filter-out %/search,$(EXPOSED))
 
 test-all: test test-long test-backends test-shaken
+
+# Both suites once more under coverage, and the lines of the package that only the long one reaches.
+coverage: $(VENV)/test
+	COVERAGE_FILE=.coverage.short $(PYTEST) -m 'not long' --cov --cov-report=
+	COVERAGE_FILE=.coverage.long $(PYTEST) -m long --cov --cov-report=
+	$(VENV)/bin/python .ci/only_long.py .coverage.short .coverage.long
 
 check: $(VENV)/test $(VENV)/docs fuzz
 	$(VENV)/bin/ruff check .

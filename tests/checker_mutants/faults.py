@@ -3,7 +3,7 @@ quantity in the place of another, a check left out. Small changes of the syntax 
 
 FILE FUNCTION: WHAT IS WRONG THEN
     the change, as `support.syntax.changed` takes it, on as many lines as it needs
-    the one test below `tests` that has to detect it (`support.outside`); without one, some attack has to (`attacks`)
+    the one test below `tests` that has to detect it (`support.outside`)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Fault:
         file: its name in `verale/checker`.
         wrong: what is wrong then.
         source: the whole file.
-        test: the test that has to detect it; "" if attacks have to.
+        test: the test that has to detect it; "" of a change that `generated` makes.
     """
 
     file: str
@@ -62,8 +62,10 @@ reading/audit.py PlainAudit.at_image: what is not decided is false
 reading/evaluation.py Evaluation.bounded: all masses are scaled alike
     (head.geometry, head.pooling, head.similarity.chain.tensors) == ("softmax", "max", ())
     => (head.geometry, head.pooling) == ("softmax", "max")
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/ceiling-of-scaled-masses]
 reading/evaluation.py Evaluation.bounded: of a ceiling the least activation is looked at
     min if statement.upper is None else max => min
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/ceiling-of-scaled-masses]
 proved/claims.py ProvedAudit.at_image: what is not proved is true
     True if self._claims.holds(self._certificate, image) else None => True
     unit/checker/test_at_image.py::test_each_is_decided_by_the_reading[proved-or-arb]
@@ -78,10 +80,13 @@ numbers.py Items.finish: numbers may go on
     unit/checker/proved/test_numbers.py::test_what_is_no_answer_is_noticed
 numbers.py numbers_of: the predicted class may have a margin
     never margins[predicted] is not None
+    unit/checker/proved/test_numbers.py::test_what_is_no_answer_is_noticed
 numbers.py Items.unit: a unit may be 0 or below
     never unit <= 0
+    unit/checker/proved/test_numbers.py::test_what_is_no_answer_is_noticed
 dyadic.py sqrt_ends: the upper end of a root is its lower end
     without root * root != value
+    unit/checker/test_dyadic.py::test_sqrt_ends[2]
 dyadic.py decimal_below: margins are rounded to nearest
     ROUND_FLOOR => ROUND_HALF_EVEN
     unit/checker/test_verdict.py::test_the_margin_is_rounded_down_and_reads_as_everywhere
@@ -90,6 +95,7 @@ arithmetic.py Arithmetic._times: the digits of a negative number are another's
     unit/checker/network/test_enclosure.py::test_a_large_convolution_is_computed_in_pieces
 arithmetic.py Arithmetic.product: columns are taken in another order
     row[start : start + _COLUMNS] => row[start : start + _COLUMNS][::-1]
+    unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-False]
 options.py in_words: arb is told as the proved checker
     proved if each == PROVED else each => proved
     unit/checker/test_verdict.py::test_lines
@@ -101,143 +107,204 @@ options.py AuditOptions.in_vain: what is never proved is begun under both names
     unit/test_options.py::test_an_auditor_s_options_are_told_apart
 arithmetic.py Arithmetic.exp: what is less than a unit is nothing
     0, 1 => 0, 0
+    unit/checker/test_kernels.py::test_exp_encloses[arb]
 arb.py _ends: an upper end is rounded down
     ceil_shift(int(high), int(high_exponent) + bits) => floor_shift(int(high), int(high_exponent) + bits)
+    unit/checker/test_kernels.py::test_log_encloses[arb]
 series.py _twice_atanh: the remainder of atanh is left out
     mpi_add(mpi_mul(t, value, precision), _remainder(precision), precision) => mpi_mul(t, value, precision)
+    unit/checker/test_kernels.py::test_terms_that_are_left_out_decide_where_the_first_lie_on_the_grid[mpmath]
 series.py Mpmath._exp: the remainder of exp is left out
     mpi_add(value, _remainder(precision), precision) => value
+    unit/checker/test_kernels.py::test_terms_that_are_left_out_decide_where_the_first_lie_on_the_grid[mpmath]
 series.py _ends: a lower end is an integer of mpmath's backend
     -int(low) if low_sign else int(low) => -low if low_sign else low
+    unit/checker/test_kernels.py::test_the_integers_of_mpmath_s_backend_stay_in_the_kernel
 chain.py Similarity.at: a mean is not divided
     parts << x_bits => 1 << x_bits
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-max_minus_mean_distance]
 chain.py Similarity._taken: what a step adds is left out
     low * d + n * unit => low * d
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean-exp_distance-scaled]
 chain.py Similarity._taken: what is negated stays
     -high, -low, unit => low, high, unit
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean-negated-scaled]
 chain.py Similarity._taken: a root's upper end is rounded down
     sqrt_ends(-(-far // unit))[1] => sqrt_ends(far // unit)[0]
     unit/checker/test_similarities.py::test_a_root_that_is_above_an_integer_by_less_than_a_step_of_the_grid_is_rounded_up
 chain.py _quotient_before: the number under the bar is left out
     (a * b_unit << bits) - b * a_unit * power => a * b_unit << bits
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/mixed-euclidean-wide]
 chain.py Similarity._inverted: no step turns what is said
     step.of.falls => False
     unit/checker/test_similarities.py::test_what_is_said_turns_at_every_step_that_falls
 read/similarities.py _exponential: a cosine is a distance
     always geometry == 'euclidean'
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-cosine-exponential-scaled]
 read/similarities.py Step.__post_init__: quotients may rise
     0 < numbers["under"] < numbers["over"] => 0 < numbers["under"]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/head-steps-ratio]
 read/similarities.py Step.__post_init__: a factor may be 0
     numbers["number"] <= 0 => numbers["number"] < 0
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/head-steps-factor]
 read/similarities.py Chain.check: a step may take any number
     ends[0] < low or ends[1] > high => False
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/head-steps-exp-above-0]
 read/similarities.py Chain.check: similarities of distances may rise
     self._odd != expected => False
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/head-steps-rise]
 read/similarities.py Chain.check: a peak may come late
     step.kind == "from_peak" and place => False
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/head-steps-late-peak]
 chain.py Similarity._taken: a reciprocal's number is left out
     d * max(0, end) + n * unit => d * max(0, end) + d * unit
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean-steps]
 
 # From patches to margins.
 chain.py Similarity.ends: similarities of distances rise
     (max(0, high), low) if self.falls else (low, high) => (low, high)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean]
 reading/pooling.py Pooling.similarities: nothing is rounded inward
     partial(similarity.ends, self._space.arithmetic, m_bits=bits, bits=bits, inward=inward)
     => partial(similarity.ends, self._space.arithmetic, m_bits=bits, bits=bits)
+    soundness/test_attacks.py::test_an_attack_finds_nothing[within]
 reading/pooling.py Pooling.box: patches that are alike count once
     _ends(self._unstated, count) => _ends(self._unstated, 1)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-max_minus_mean]
 reading/pooling.py Pooling.box: a prototype looks at all patches
     [of[j] for k in columns for of in seen[k]] => [of[j] for each in seen for of in each]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/simplex-softmax-banks]
 reading/pooling.py _max_minus_mean_distance: the nearest is no part of the mean
     farthest - (high or 0) + low => farthest - (high or 0)
+    unit/checker/reading/test_pooling.py::test_max_minus_mean_distance_is_the_exact_range[2]
 reading/margin.py lower_bound: the bias is left out
     without Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-cosine]
 reading/margin.py lower_bound: a sum adds to the margin
     Fraction(_least(of_winner, box), unit) - min(stated) => Fraction(_least(of_winner, box), unit) + min(stated)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence-euclidean-neighbours]
 reading/margin.py lower_bound: a sum takes nothing
     Fraction(_least(of_winner, box), unit) - min(stated) => Fraction(_least(of_winner, box), unit)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence-euclidean-neighbours]
 reading/margin.py lower_bound: with a sum the biases count twice
     Fraction(_least(of_winner, box), unit) - min(stated)
     => Fraction(_least(of_winner, box), unit) - min(stated) + Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence-softmax-wide-open]
 reading/margin.py lower_bound: every sum is about the rival
     each.about(loser) => True
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum-for-another-rival]
 reading/margin.py _least: terms have their greater ends
     low if d > 0 else high => high if d > 0 else low
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-inner_product]
 reading/margin.py taken_back: the class's own prototypes are among the others
     0 if mine else gain => gain
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum-that-is-false]
 reading/margin.py taken_back: a sum is of the class's own prototypes
     0 if mine else gain => gain if mine else 0
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence-euclidean-negated-scaled]
 reading/margin.py taken_back: the least of the rivals is looked at
     Fraction(max(highs), unit) => Fraction(min(highs), unit)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum-that-is-false]
 reading/evaluation.py Evaluation.bounded: a sum is of the first class
     taken_back(self._space.head, self.activations(bits), self._predicted, rivals)
     => taken_back(self._space.head, self.activations(bits), 0, rivals)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence-rooted_cosine]
 reading/evaluation.py Evaluation.bounded: a sum is about rivals that it does not list
     statement.about(c) => True
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence-rooted_cosine]
 reading/instance.py truth: a sum is about nothing
     not isinstance(statement, SumStatement) and not spoken_of(statement, evaluation.count)
     => not spoken_of(statement, evaluation.count)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum-that-is-false]
 head.py Head.belong: a prototype with two greatest weights belongs to no class
     list(map(eq, self.weight.rows[c], self._greatest))
     => [[row[j] >= w for row in self.weight.rows].count(True) == 1 for j, w in enumerate(self.weight.rows[c])]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/sum-with-a-tie]
 head.py Head.belong: a prototype belongs to the first class with its greatest weight
     list(map(eq, self.weight.rows[c], self._greatest))
     => [[row[j] for row in self.weight.rows].index(w) == c for j, w in enumerate(self._greatest)]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum-of-the-first-class]
 head.py Head.belong: weights are compared in units
     eq => lambda w, g: g - w <= 1
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum-of-a-rounded-weight]
 certificate.py SumStatement.about: a list is no limit
     self.rivals is None or rival in self.rivals => True
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence-rooted_cosine]
 certificate.py Certificate._check_statement: a sum may be negative
     never statement.upper < 0
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/sum-below-0]
 certificate.py Certificate._check_statement: a sum may list no rival
     not statement.rivals or not _rises(statement.rivals) => not _rises(statement.rivals)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/sum-of-no-rivals]
 certificate.py Certificate._check_statement: the predicted class is a rival
     self.predicted in statement.rivals => False
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/sum-with-the-predicted-class]
 certificate.py Certificate._check_statement: two sums may be about one rival
     [(SumStatement, rival) for rival in statement.rivals] => []
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/sums-about-one-rival]
 certificate.py Certificate._check_statement: two sums may be about all
     [SumStatement] => []
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/sums-about-all]
 certificate.py Certificate._check_parts: evidence is there for every readout
     head.readout == 'linear' => True
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/evidence-of-maxima]
 proved/text.py _statement: a sum is about all rivals
     statement.rivals is None => True
     unit/checker/proved/test_text.py::test_a_certificate_as_it_is_written
 reading/margin.py require: stated margins are not compared
     never claimed is not None and bound < claimed
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/raw-prototypes-projection]
 reading/margin.py require_minimal: the worst rival is not asked
     rivals => rivals[1:]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-inner_product]
 reading/evaluation.py Evaluation._activation: every prototype looks at all patches
     head.patches_of(prototype, len(self._lower)) => range(len(self._lower))
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-masked_max]
 reading/instance.py require_true: only the first statement is looked at
     certificate.statements => certificate.statements[:1]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/clause-below-the-grid]
 certificate.py spoken_of: the clause speaks of those that it exempts
     without set(range(count))
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-except]
 reading/instance.py require_domain: upper ends are not looked at
     without (upper is not None and max(high) > upper)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/outside-the-box]
 reading/instance.py _inside: an upper end is outside
     high <= upper => high < upper
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-inner_product]
 reading/instance.py truth: the clause is about nothing
     always not spoken_of(statement, evaluation.count)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/clause-below-the-grid]
 reading/paradigms.py _cut: the floor takes the place of what is known
     choose(ends[j], end) => end
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-softmax-except-floor]
 reading/paradigms.py Activations.boxes_without: without a statement, clauses say nothing of its activation
     clauses.lower[j], clauses.upper[j] => pooled.lower[j], pooled.upper[j]
+    unit/checker/reading/test_top_k.py::test_without_each_is_the_box_of_all_others[0]
 reading/lipschitz.py Lipschitz._lowered: a distance of sums is the sum of distances
     without 2 * sqrt_ends(y * link)[not inward]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-negated]
 reading/lipschitz.py Lipschitz._raised: the wrong side of the triangle rule
     y + link - 2 * sqrt_ends(y * link)[not inward] => y + link + 2 * sqrt_ends(y * link)[not inward]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-negated]
 reading/lipschitz.py Lipschitz._raised: roots are rounded outward inward
     y + link - 2 * sqrt_ends(y * link)[not inward] => y + link - 2 * sqrt_ends(y * link)[1] - 2
+    unit/checker/reading/test_lipschitz.py::test_rational_ends_of_neighbours_are_exact[arb]
 reading/lipschitz.py Lipschitz._certain: ends need not be as stated
     holds(y) => True
+    soundness/test_attacks.py::test_an_attack_finds_nothing[within]
 reading/paradigms.py Activations.boxes_without: what is left out says something of neighbours
     [each for each in others if each is not dropped] => list(others)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-negated]
 reading/margin.py require_minimal: a sum that is left out still counts
     each is not statements[index] => True
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence-euclidean-neighbours]
 reading/paradigms.py Activations.box: patches without statements are forgotten
     self._outward.box(parts, patches) => self._outward.box(parts, max(1, len(groups)))
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-banks]
 least.py excludes: a gain exceeds the need
     min(gain, need) => gain
+    unit/checker/test_least_rule.py::test_a_great_gain_by_one_rival_is_none_by_another
 
 # Origins.
 origins.py Origin.statement: the squared distance is stated
@@ -253,24 +320,25 @@ origins.py Origin.statement: it is about the first patch
     unit/checker/test_origins.py::test_a_distance_is_stated_exactly_as_its_square
 origins.py read_origins: nothing has to be stated
     never not origins
-    unit/checker/test_origins.py::test_what_is_malformed_is_named[empty-origins is empty]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[origins/empty]
 origins.py read_origins: a prototype may stand twice
     first.prototype >= second.prototype => first.prototype > second.prototype
-    unit/checker/test_origins.py::test_what_is_malformed_is_named
+    corpus/test_messages.py::test_what_is_refused_is_told_why[origins/prototype-twice]
 origins.py judge_origins: the file may speak of another head or network
     never named != own
     unit/cli/test_origins.py::test_a_page_says_nothing_of_origins_that_are_about_something_else[command0]
 origins.py _require_fit: every geometry has origins
     never head.geometry != 'euclidean' and head.geometry not in COSINES
+    corpus/test_origins.py::test_every_file_gets_its_outcome[origins/inner-product]
 origins.py _require_fit: a cosine stands for a distance
     never getattr(origin, stated) is None
-    unit/checker/test_origins.py::test_what_does_not_fit_is_named
+    corpus/test_messages.py::test_what_is_refused_is_told_why[origins/cosine-of-a-euclidean-head]
 origins.py _require_fit: the head may lack the prototype
     never origin.prototype >= head.count
-    unit/checker/test_origins.py::test_what_does_not_fit_is_named
+    corpus/test_messages.py::test_what_is_refused_is_told_why[origins/prototype-beyond]
 origins.py _require_fit: the network may lack the patch
     never origin.patch >= network.patches
-    unit/checker/test_origins.py::test_what_does_not_fit_is_named
+    corpus/test_messages.py::test_what_is_refused_is_told_why[origins/patch-beyond]
 origins.py _of_picture: what holds of one origin holds of all
     _pictured(auditor, document, [origin], size) if each else together
     => _pictured(auditor, document, origins[:1], size)
@@ -283,6 +351,7 @@ origins.py _pictured: all are about the first picture of the file
     unit/checker/test_origins.py::test_origins_of_a_picture_are_asked_together
 reading/audit.py PlainAudit.prove_picture: nothing is evaluated
     self._subject.picture is None or self._evaluated() is None => self._subject.picture is None
+    corpus/test_origins.py::test_every_file_gets_its_outcome[origins/one-binary64-too-small]
 auditor.py Auditor.pictured: the claim is not asked for
     side.prove_picture() => None
     unit/checker/test_origins.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
@@ -384,10 +453,13 @@ read/network_file.py _check_tensors: a magnitude less than the bias
     unit/checker/read/test_network_file.py::test_refuses_what_breaks_one_rule[network-magnitude-less]
 network/functions.py Ends.centred: the radius is to the lower end
     high - centre => high - centre - (high > centre)
+    unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-False]
 network/functions.py Ends.mapped: lower ends go to both
     list(map(high, self.upper)) => list(map(high, self.lower))
+    unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-False]
 network/sums.py Sums.of: radii are left out
     ceil_shift(value, -coarse) + cut => cut
+    unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-False]
 network/sums.py Sums.of: radii are rounded down
     [-(-radius >> raised) for radius in radii] => [radius >> raised for radius in radii]
     unit/checker/network/test_enclosure.py::test_radii_are_rounded_up[arb]
@@ -402,172 +474,250 @@ network/sums.py _only_scales: what lies outside is not read
     unit/checker/network/test_enclosure.py::test_a_channel_times_a_weight[arb-{'padding': [1, 0]}-signs]
 network/sums.py Sums.of: floors are not made up for
     value + each + 2 => value + each
+    corpus/test_pictured.py::test_every_case_gets_its_outcome[beyond-point]
 network/functions.py places: the picture goes on at its other side
     0 <= y < height and 0 <= x < width => 0 <= y < height
+    corpus/test_pictured.py::test_every_case_gets_its_outcome[euclidean-top_k]
 network/sums.py Sums.of: the bias is left out
     without bias
+    corpus/test_pictured.py::test_every_case_gets_its_outcome[euclidean-top_k]
 network/functions.py _sigmoid: it is the same on both sides of 0
     x >= 0 => True
+    corpus/test_pictured.py::test_every_case_gets_its_outcome[large-real]
 network/functions.py _tanh: it is a sigmoid of what is not doubled
     [doubled] => read
+    unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-True]
 network/functions.py _clamp: the lower end is rounded up
     min(most, max(least, x)) => min(high, max(low, x))
+    unit/checker/network/test_enclosure.py::test_what_few_random_networks_have[arb-ends of a clamp]
 network/functions.py _multiply: signs are left out of account
     (low * least, low * most, high * least, high * most) => (low * least, high * most)
+    unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-False]
 network/functions.py _repeated: a factor of channels is one of places
     small[at] == 1 => at == 0
+    unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-False]
 network/functions.py _gaussian: the upper end is the lower one's
     most - 2 * (low - high) // 5 => most
+    unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-True]
 network/functions.py _inverse_root: the root is exact
     isqrt(one // low) + 1 => isqrt(one // low)
+    unit/checker/network/test_enclosure.py::test_an_inverse_root_of_small_and_large_numbers[arb-1e-12]
 network/functions.py _inverse_root: of what may be 0
     never min(read[0].lower) <= 0
+    unit/checker/network/test_enclosure.py::test_an_inverse_root_of_what_is_not_positive_is_not_proved[arb-0.0]
 arb.py Arb._normal: the argument is not scaled
     ball / arb(2).sqrt() => ball
+    unit/checker/network/test_enclosure.py::test_a_steep_normal_distribution[arb]
 series.py Mpmath._normal: what is left out of the series is nothing
     2 * size > odd + 2 or _ends(term, precision)[1] > 1 => odd < 40
+    unit/checker/network/test_enclosure.py::test_functions_far_from_zero_and_near[mpmath-7.0-gaussian]
 network/functions.py _avg_pool2d: what lies outside is what is least
     _pooled(layer, read[0].upper, lambda _: 0, lambda part: -(-sum(part) // size))
     => _pooled(layer, read[0].upper, min, lambda part: -(-sum(part) // size))
+    unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-False]
 network/functions.py _max_pool2d: the upper end is the least entry's
     _pooled(layer, read[0].upper, min, max) => _pooled(layer, read[0].upper, min, min)
+    corpus/test_pictured.py::test_every_case_gets_its_outcome[euclidean-projection]
 network/enclosure.py Enclosure._table: upper ends are rounded down
     ceil_at(x, self.bits) => floor_at(x, self.bits)
+    unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-False]
 network/enclosure.py Enclosure.latents: the last picture's latents are every picture's
     never self._found[0] != picture
+    unit/checker/network/test_enclosure.py::test_weights_that_are_not_kept_are_converted_again[arb]
 network/binary32.py share: a part of the roundings
     -abs(value) * count => -abs(value) * (count - 1)
+    unit/checker/network/test_binary32.py::test_the_worst_roundings_of_one_sum_stay_inside_and_nearly_reach_the_ends[arb-None-F32]
 network/binary32.py roundings: what folding hides is not counted
     terms + _FOLDED => terms
+    unit/checker/network/test_binary32.py::test_roundings_that_all_go_to_one_side_leave_no_end[arb]
 network/binary32.py roundings: weights that are rounded are not
     without (not known)
+    unit/checker/network/test_binary32.py::test_the_worst_roundings_of_one_sum_stay_inside_and_nearly_reach_the_ends[arb-None-F64]
 network/binary32.py rounded: a mean is divided exactly
     layer.terms + 2 => layer.terms // 2
+    unit/checker/network/test_binary32.py::test_roundings_that_all_go_to_one_side_leave_no_end[arb]
 network/binary32.py _clamped: its ends are exact
     share(ceil_at(abs(end), bits), 1) + 1 => 0
+    unit/checker/network/test_binary32.py::test_the_ends_of_a_clamp_are_rounded[arb-ends0]
 network/binary32.py rounded: the negative side of a leaky relu is exact
     low - share(low, 2) - 1 => low
+    unit/checker/network/test_binary32.py::test_roundings_that_all_go_to_one_side_leave_no_end[arb]
 network/binary32.py require_no_overflow: what is read is as small as it likes
     never 2 * ((layer.terms + 1) * weight * read + size) > LARGEST or weight > LARGEST
+    unit/checker/network/test_binary32.py::test_refuses_what_it_cannot_bound[arb]
 network/binary32.py require_no_overflow: what a file excludes is claimed
     never size > _GREATEST or weight > _GREATEST
+    corpus/test_pictured.py::test_every_case_gets_its_outcome[excluded-float32]
 network/binary32.py _ulps: a unit in the last place is half of one
     -abs(value) * 2 * _ULPS => -abs(value) * _ULPS
+    unit/checker/network/test_binary32.py::test_the_worst_function_stays_inside_and_no_end_leaves_its_range[arb-sigmoid]
 network/binary32.py normalised: a quotient is exact
     size / std * three => size / std * 0
+    unit/checker/network/test_binary32.py::test_the_worst_roundings_of_one_sum_stay_inside_and_nearly_reach_the_ends[arb-None-F32]
 network/sums.py Sums._rounded: the bias is not rounded
     share(size, count) + lost => lost
+    unit/checker/network/test_binary32.py::test_the_worst_roundings_of_one_sum_stay_inside_and_nearly_reach_the_ends[arb-0.7-F32]
 network/sums.py _integers: what is cut off of a weight of 2^1000 is nothing
     not cut => True
+    unit/checker/network/test_enclosure.py::test_weights_of_all_sizes[arb-larger0]
 reading/space.py distances_over: nothing is nearer than the nearest end
     max(0, low - entry, entry - high) => max(low - entry, entry - high)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean]
 reading/space.py products_over: upper ends are those of positive entries
     high if entry > 0 else low => high
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-inner_product]
 reading/evaluation.py Evaluation._length: the longest latent is the shortest
     sqrt_ends(far) => sqrt_ends(near)
+    unit/checker/reading/test_box.py::test_holds_everywhere_in_a_box[cosine-quadratic-scaled-10-arb]
 reading/evaluation.py Evaluation._mass: the others are as small as they can be
     low[0] + most - high[0] => low[0] + least - low[0]
+    unit/checker/reading/test_evaluation.py::test_masses[arb]
 reading/instance.py require_true: what is not decided is true
     not decided => decided is False
+    unit/checker/reading/test_instance.py::test_what_cannot_be_decided_is_not_proved
 reading/instance.py require_domain: a latent may be as long as it likes
     never radius is not None and sum(max(-least, most) ** 2 for least, most in ends) > radius
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/outside-the-ball]
 
 # What is known of patches.
 reading/space.py ball: a cube has the ball of an edge
     without head.depth
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-inner_product]
 reading/space.py _masses: the greatest mass is an equal share
     others * ratio => others * one
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-softmax]
 reading/space.py ball: it is the greater one of two
     min(balls, key=lambda each: each[0]) => max(balls, key=lambda each: each[0])
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-inner_product-orthant]
 reading/space.py ball: it is the radius's wherever there is one
     min(balls, key=lambda each: each[0]) => balls[0]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-inner_product-orthant]
 reading/space.py ball: it is the box's wherever there is one
     min(balls, key=lambda each: each[0]) => balls[-1]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/ball-about-0]
 reading/space.py ball: of two alike it is the box's
     min(balls, key=lambda each: each[0]) => min(reversed(balls), key=lambda each: each[0])
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/balls-of-one-size]
 reading/space.py Space.__init__: a norm's upper end is its lower end
     sqrt_ends(square << 2 * self.bits) => (sqrt_ends(square << 2 * self.bits)[0],) * 2
+    soundness/test_attacks.py::test_an_attack_finds_nothing[containment]
 reading/paradigms.py Activations.boxes_without: other patches are forgotten
     {**parts, dropped.patch: self._part(left)} => {dropped.patch: self._part(left)}
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/not-minimal]
 reading/masses.py Left.most: a stated mass is at most what is left
     self.low[k] + self.rest => self.rest
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/simplex-softmax]
 reading/masses.py Simplex.stated: where all masses are stated, the others say nothing of the lower end
     max(low, missing + left.high[k]) if every == count else low => low
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/simplex-all-stated]
 reading/masses.py Left.most: a stated mass may be what its statement says, whatever the others leave
     min(self.high[k], self.low[k] + self.rest) => self.high[k]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/simplex-what-others-leave]
 reading/masses.py Against.by_prices: patches without statements pay nothing
     total += count * max(0, max(excess, default=0)) => total += max(0, max(excess, default=0))
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/assignment-prices]
 reading/masses.py Against.by_prices: prices of prototypes that gain nothing are paid
     sum((price for _, _, price in paid)) => sum(ceil_at(price, self._unit) for price in prices.values())
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/assignment-prices-unused]
 reading/masses.py heaviest_matching: a partner is lost
     partner[before[column]] => entering
+    unit/checker/reading/test_assignment.py::test_random_prices_stay_below_the_truth_and_the_best_are_matched
 reading/joint.py Joint.target: a scale is forgotten
     -d * scale.rows[0][j] => -d
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-joint-euclidean-negated-wide-scaled]
 reading/joint.py Joint.target: what a share leaves of a cosine is forgotten
     Fraction(sum(apart), 1 << places + 2 * space.bits) => error
+    soundness/test_attacks.py::test_an_attack_finds_nothing[containment]
 reading/joint.py Joint.provable: without a statement, the domain's ranges are statements
     left
     => left + [PatchStatement(0, j, *(Fraction(side[j], 1 << self._space.bits)
                for side in (self._space.domain.lower, self._space.domain.upper))) for j in range(self._space.head.count)
                if all(s.prototype != j for s in left)]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/joint-needed-over-the-space]
 reading/facts.py Facts.least: a bound forgets the target's square
     without square << self.lift
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/cap-around-triangle]
 reading/facts.py Facts.least: the ends of a fact change places
     low if w > 0 else high => high if w > 0 else low
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/cap-around-triangle]
 reading/facts.py Facts.least: a product is not halved
     without self.parts
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-inner_product-quadratic-top_mean2]
 reading/quadratic.py _Patch._kept: the other end that is stated counts
     max(bound, -stated[1]) => max(bound, -stated[0])
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/raw-prototypes-projection]
 reading/facts.py Facts.squares: a target's square is not moved to the origin
     each - 2 * entry + square => each
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean]
 reading/quadratic.py QuadraticRule.ranges: the domain is dropped
     Ranges(lower, upper).met(self.space.domain) => Ranges(lower, upper)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/open-above-in-a-box]
 reading/quadratic.py QuadraticRule.pooled: patches without a statement are not looked at
     any(left[column] for column in columns) => all(left[column] for column in columns)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/mask-first-patch-alone]
 reading/quadratic.py QuadraticRule._least: the patch that proves the most decides
     least[k] = bounds[k][patch] => least[k] = max(bounds[k].values())
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-projection-euclidean]
 reading/joint.py Joint.margins: a combination's shares are whole numbers
     least / target.unit => least
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-joint-euclidean-negated-scaled]
 reading/quadratic.py QuadraticRule.ranges: at most seven statements are taken together
     self._patch(statements) => self._patch(statements[:7])
+    soundness/test_attacks.py::test_an_attack_finds_nothing[within]
 reading/facts.py _moved: squares add up as lengths do
     ceil_shift((isqrt(square << space.bits) + 1 + length) ** 2, -space.bits)
     => square + ceil_shift(length ** 2, -space.bits)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-open-on-either-side]
 reading/weights.py _Ascent._vertex: the weights leave out how far the latent may be
     [one - kappa * other for one, other in zip(self._tau, foot, strict=True)] => list(self._tau)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean]
 reading/weights.py Weights.__init__: floats are all there is
     FLOATS if quick else DECIMALS => FLOATS
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-cosine]
 reading/ball.py enclosures: a target lies in the span of the basis
     without radius * (isqrt(max(0, rest)) + 1)
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-projection-euclidean]
 reading/ball.py enclosures: the latent lies above the foot
     without across * far
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-projection-inner_product-ball-wide-open]
 reading/ball.py enclosures: a basis is orthonormal
     without -far * far * excess
+    unit/checker/reading/test_ball.py::test_it_holds_what_is_true_whatever_the_frame[euclidean]
 reading/facts.py Facts.sums: products of prototypes are those of differences from the base
     entry - less => entry
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-joint-euclidean-negated-wide-scaled]
 reading/weights.py _Ascent.ascend: the first weights are not improved
     range(self._precision.rounds * (len(self.weights) + 1)) => ()
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/hypersphere-euclidean-unbounded-wide]
 reading/points.py points: a point may break what is stated
     without satisfies(facts, point)
+    unit/checker/reading/test_within.py::test_nothing_is_found_where_statements_contradict
 reading/points.py exact_inverse: the adjugate is not divided
     (grown * entry + a * b) // scale => grown * entry + a * b
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-cosine]
 
 # Binary32.
 deployment.py gamma: roundings add up
     without 1 - lost
+    unit/checker/reading/test_deployment.py::test_gamma_is_refused_where_it_says_nothing
 reading/deployment.py Losses.__init__: a sum loses what a term loses
     head.depth + 3 + 4 * deployment.sqrt + 3 => 3 + 4 * deployment.sqrt + 3
+    soundness/test_attacks.py::test_an_attack_finds_nothing[deployments]
 reading/deployment.py Computed._apart: similarities under means are exact
     without self._rounding(greatest)
+    soundness/test_attacks.py::test_an_attack_finds_nothing[deployments]
 reading/deployment.py Computed._similar: the last operations are exact
     without self._rounding(most)
+    soundness/test_attacks.py::test_an_attack_finds_nothing[deployments]
 reading/deployment.py Computed._off: the argument of a similarity is exact
     without _part(self._share, abs(x))
+    soundness/test_attacks.py::test_an_attack_finds_nothing[deployments]
 reading/deployment.py Losses.least: nearer distances lose less
     never low << self._bits < turn * turn
     unit/checker/reading/test_losses.py::test_what_is_farther_is_not_computed_as_nearer_than_the_least[expanded]
 reading/deployment.py deployed_margins: a rival's logit is exact
     without roundings[rival]
+    soundness/test_attacks.py::test_an_attack_finds_nothing[deployments]
 
 # What is read.
 read/formats.py Tensor.check_finite: great numbers below 0 are not looked at
@@ -600,6 +750,7 @@ read/head_file.py HeadFile._check_pooling: means of distances go with every read
     unit/checker/read/test_head_file.py::test_agrees_with_the_head_of_the_other_side_of_the_wall
 head.py _mask: both banks look everywhere
     ((0,),) * token + ((1,),) * (file.count - token) => ((0, 1),) * file.count
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean-banks]
 read/latents.py Latents._digests: the digest leaves out the shape
     f'verale.latents.v1 {self._file.patches} {self._file.depth}\n'.encode('ascii') => b'verale.latents.v1\n'
     unit/checker/read/test_latents.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
@@ -617,27 +768,34 @@ read/latents.py Latents._digests: the sign of a zero is lost
     unit/checker/read/test_latents.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
 certificate.py Certificate._check_statement: clauses may repeat
     type => id
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/clause-twice]
 certificate.py Certificate.elements: of each prototype one statement is counted
     dict(sorted(named.items())) => dict.fromkeys(sorted(named), 1)
     unit/checker/test_auditor.py::test_a_true_certificate_is_proved
 certificate.py Certificate._check_parts: every readout has it
     (similarity.name, head.pooling, head.readout) == (name, 'max', 'linear')
     => (similarity.name, head.pooling) == (name, 'max')
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/joint-maximum]
 certificate.py Certificate._check_parts: every pooling has it
     (similarity.name, head.pooling, head.readout) == (name, 'max', 'linear')
     => (similarity.name, head.readout) == (name, 'linear')
+    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/joint-top_mean]
 certificate.py Certificate.check_against: mixed is there for inner products
     head.geometry not in PARADIGMS[self.paradigm]
     => head.geometry not in (*PARADIGMS[self.paradigm], *['inner_product'] * (self.paradigm == 'mixed'))
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/mixed-inner_product]
 certificate.py Certificate.check_against: mixed is there for masses
     head.geometry not in PARADIGMS[self.paradigm]
     => head.geometry not in (*PARADIGMS[self.paradigm], *['softmax'] * (self.paradigm == 'mixed'))
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/mixed-softmax]
 certificate.py Certificate.check_against: assignment is there for cosines
     head.geometry not in PARADIGMS[self.paradigm]
     => head.geometry not in (*PARADIGMS[self.paradigm], *['cosine'] * (self.paradigm == 'assignment'))
+    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/assignment-cosine]
 certificate.py Certificate.check_against: assignment is there for inner products
     head.geometry not in PARADIGMS[self.paradigm]
     => head.geometry not in (*PARADIGMS[self.paradigm], *['inner_product'] * (self.paradigm == 'assignment'))
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/assignment-inner_product]
 
 # The steps of an audit, and what a user sees of them.
 verdict.py Verdict.claims: every claim is proved
@@ -662,6 +820,7 @@ subject.py Subjects.of: statements come before the image
     _require('head', certificate.head, self.head.sha256)
     => _require('head', certificate.head, self.head.sha256)
     certificate.check_against(self.head)
+    unit/checker/test_auditor.py::test_the_steps_run_in_their_order[arb]
 subject.py _require: whatever the head is
     never named != digest
     unit/checker/test_auditor.py::test_another_head[arb]
@@ -705,6 +864,7 @@ file_auditor.py FileAuditor.__init__: pictures are not read
     unit/checker/test_picture_files.py::test_proves_a_picture_from_files
 limit.py allowed: each byte allows what a megabyte does
     max(1, -(-size // _MEGABYTE)) => size
+    soundness/test_attacks.py::test_an_attack_finds_nothing[limits]
 limit.py Clock.look: a proof takes as long as it likes
     self.taken > self._seconds => False
     unit/checker/test_limits.py::test_no_machine_is_so_fast_that_a_limit_is_not_kept[0.0001]
@@ -713,8 +873,10 @@ limit.py Clock.start: short limits are looked at as seldom as long ones
     unit/checker/test_limits.py::test_no_machine_is_so_fast_that_a_limit_is_not_kept[0.0001]
 limit.py Clock.look: memory is not looked at
     _resident() - self._before => 0
+    soundness/test_attacks.py::test_an_attack_finds_nothing[limits]
 limit.py Clock.keep: numbers take no memory
     size * numbers => 0
+    soundness/test_attacks.py::test_an_attack_finds_nothing[limits]
 read/pictures.py opened_files: time that was taken is not counted
     taken += stored.taken => taken += 0
     unit/checker/read/test_pictures.py::test_the_time_of_reading_is_limited_by_what_is_read
@@ -833,14 +995,18 @@ _TESTED = re.compile(r"[\w/]+\.py::(?:\w+::)?test_.*")
 
 
 def _by_file() -> dict[str, list[tuple[str, str, str, str]]]:
-    """For each file of the checker: a function, what is wrong, the change, and the test or ""."""
+    """For each file of the checker: a function, what is wrong, the change, and the test.
+
+    Raises ValueError without a test.
+    """
     faults: dict[str, list[tuple[str, str, str, str]]] = {}
     for text in re.split(r"\n+(?=\w)", re.sub(r"^#.*$", "", _TABLE, flags=re.MULTILINE).strip()):
-        title, *change = text.split("\n")
-        test = change.pop().strip() if _TESTED.fullmatch(change[-1].strip()) else ""
+        title, *change, test = map(str.rstrip, text.rstrip().split("\n"))
+        if not _TESTED.fullmatch(test.strip()):
+            raise ValueError(f"{title}: expected a test in the last line, found {test.strip()!r}")
         place, wrong = title.split(": ", 1)
         file, function = place.split(" ")
-        faults.setdefault(file, []).append((function, wrong, dedent("\n".join(change)), test))
+        faults.setdefault(file, []).append((function, wrong, dedent("\n".join(change)), test.strip()))
     return faults
 
 

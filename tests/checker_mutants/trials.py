@@ -14,7 +14,7 @@ from support import arithmetic, files
 from support.exact import Head as ExactHead
 from support.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 
-__all__ = ["Trial", "heads", "set_grid", "trials"]
+__all__ = ["Trial", "set_grid", "trials"]
 
 
 @dataclass(frozen=True)
@@ -96,17 +96,7 @@ def _opened(low: Fraction, high: Fraction, generator: random.Random | None) -> t
     return None if side == 0 else low, None if side == 1 else high
 
 
-@cache
-def heads() -> list[tuple[ExactHead, bytes]]:
-    heads = [draw_head(recipe, random.Random(f"head {recipe.name}")) for recipe in all_recipes()]
-    return [(head, head.data) for head in heads]
-
-
 def set_grid(module: Import, least: int, below: int, weights: int) -> None:
     module("reading.space")._LEAST_BITS, module("reading.space")._BITS_BELOW_GRAM = least, below
-    set_weight_places(module, weights)
-
-
-def set_weight_places(module: Import, places: int) -> None:
-    weights = module("reading.weights")
-    weights.DECIMALS = replace(weights.DECIMALS, places=places)
+    of_weights = module("reading.weights")
+    of_weights.DECIMALS = replace(of_weights.DECIMALS, places=weights)

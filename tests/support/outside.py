@@ -51,7 +51,7 @@ class OutsideFault:
 
     `test` has to detect it: its file below `tests`, its name, perhaps its parameters.
 
-    Not `Fault` of the checker mutants: of these some name no test, and are tried in another way.
+    Not `Fault` of the checker mutants, whose file is one of `verale/checker`.
     """
 
     file: str
@@ -89,7 +89,6 @@ FAULTS += [
     OutsideFault(f"checker/{file}", function, wrong, change, test)
     for file, faults in OF_CHECKER.items()
     for function, wrong, change, test in faults
-    if test
 ]
 
 

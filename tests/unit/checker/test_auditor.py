@@ -195,6 +195,7 @@ def test_the_steps_run_in_their_order(auditor: Auditor) -> None:
     cases: list[tuple[bytes, str]] = [
         (edit(lambda d: d["subject"][0]["digest"].update(sha256=wrong_head) or d.update(x=1)), "malformed"),
         (edit(lambda d: d["subject"][0]["digest"].update(sha256=wrong_head), margins=[1.0]), "subject"),
+        (edit(lambda d: d["subject"][1]["digest"].update(sha256="0" * 64), margins=[1.0]), "subject"),
         (
             edit(lambda d: d["predicate"].update(patches=2)),
             "malformed",

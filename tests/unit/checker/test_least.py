@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from support.cases import every
 from support.small import small_head, small_latents, varied_head
 
 from verale.checker.errors import FormatError, HeadError, KernelError, LatentsError, UnprovedError
@@ -74,32 +73,6 @@ def test_weights_of_another_class_prove_no_more(given) -> None:
     ]
     with pytest.raises(UnprovedError):
         proved(given, cells=cells, least=12)
-
-
-@every(
-    ("changes", "message"),
-    [
-        ({"_type": "urn:verale:least:v2"}, "_type is"),
-        ({"more": 1}, "unknown field"),
-        ({"least": -1}, "least is -1"),
-        ({"least": True}, "least is True"),
-        ({"predicted": 3}, "predicted is 3, expected less than the head's 3 classes"),
-        ({"cells": {}}, "cells is"),
-        ({"cells": []}, "cells lacks 1 leaves"),
-        ({"cells": [{"split": "ceiling", "at": "0x1p+0"}, {"weights": []}], "least": 0}, "cells lacks 1 leaves"),
-        ({"cells": [{"split": "wall", "at": "0x1p+0"}]}, "split is 'wall'"),
-        ({"cells": [{"split": "floor", "at": "1.0"}]}, "at is '1.0'"),
-        ({"cells": [{"split": "floor"}]}, "lacks the field 'at'"),
-        ({"cells": [{"weights": [[1]]}]}, "expected pairs"),
-        ({"cells": [{"weights": [[7, 1]]}]}, "has class 7"),
-        ({"cells": [{"weights": [[0, 1], [0, 1], [1, 1], [1, 1]]}]}, "at most once"),
-        ({"cells": [{"weights": [[0, -1]]}]}, r"weights\[0\]\[1\] is -1"),
-        ({"cells": [3]}, "expected an object"),
-    ],
-)
-def test_malformed_documents_are_named(given, changes, message) -> None:
-    with pytest.raises(FormatError, match=message):
-        proved(given, **changes)
 
 
 def test_another_subject_is_not_proved(given) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from support import files
 from support.boxes import coordinates
 
 from verale.checker.head import Head, read_head
@@ -69,6 +70,16 @@ def test_a_gain_counts_for_no_more_than_what_is_needed() -> None:
     cell = Cell(u1=Fraction(1), v2=Fraction(0))
     assert excludes(head, 0, domain, image, cell, {1: 1, 2: 3}, 0)
     assert not excludes(head, 0, domain, image, cell, {1: 1, 2: 3}, 1)
+
+
+def test_a_great_gain_by_one_rival_is_none_by_another() -> None:
+    """Each of two rivals gains 1 by an activation of its own, and needs 1/4: one statement leaves the other."""
+    weight = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
+    inner = {"geometry": {"kind": "inner_product", "radius": None}, "similarity": files.IDENTITY}
+    head = read_head(files.head(weight, [[1.0, 0.0], [0.0, 1.0]], [0.75, 0.0, 0.0], domain=files.domain(0, 1), **inner))
+    domain, image, cell = box((0, 1), (0, 1)), box((0, 0), (0, 0)), Cell(u1=Fraction(1), v2=Fraction(0))
+    assert excludes(head, 0, domain, image, cell, {1: 1, 2: 1}, 1)
+    assert not excludes(head, 0, domain, image, cell, {1: 1, 2: 1}, 2)
 
 
 def test_a_rival_that_needs_nothing_adds_nothing() -> None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from verale.checker import Auditor
-from verale.checker.errors import FormatError, UnprovedError
+from verale.checker.errors import UnprovedError
 from verale.checker.origins import Origin, judge_origins, read_origins
 from verale.soundness.corpus.cases import Case, stored
 
@@ -106,34 +106,6 @@ def test_the_claim_picture_in_float32_is_not_the_programs() -> None:
     case = next(case for case in stored("picture") if case.status == "PROVED" and b'"real"' in case.certificate)
     certificate = replace(read_certificate(case.certificate), arithmetic="float32")
     assert auditor(case, "proved").pictured(certificate, 100).reason == "uncovered"
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("prototype-twice", "has prototype 0 after 0, expected each prototype at most once"),
-        ("empty", "origins is empty"),
-        ("distance-negative", "origins\\[0\\].distance is '-0x1.0.*p-1', expected a hex float that is not negative"),
-        ("both", "origins\\[0\\].* has the unknown field|origins\\[0\\]"),
-        ("another-type", "_type is"),
-    ],
-)
-def test_what_is_malformed_is_named(name: str, said: str) -> None:
-    with pytest.raises(FormatError, match=said):
-        read_origins(CASES[name].certificate)
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("prototype-beyond", "origins\\[1\\].prototype is 4, expected less than the head's 4"),
-        ("patch-beyond", "origins\\[0\\].patch is 4, expected less than the network's 4"),
-        ("cosine-of-a-euclidean-head", "origins\\[0\\] has no distance, expected one for a euclidean head"),
-    ],
-)
-def test_what_does_not_fit_is_named(name: str, said: str) -> None:
-    with pytest.raises(FormatError, match=said):
-        judge_origins(auditor(CASES[name]), CASES[name].certificate)
 
 
 def test_a_mask_that_needs_more_patches_is_not_passed_over() -> None:

@@ -4,6 +4,7 @@ their worst, with batch normalisation folded, and as torch computes it."""
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -291,3 +292,37 @@ def test_a_sum_that_is_too_long_is_refused() -> None:
     assert binary32.share(1 << 40, 2**21) > 1 << 37
     with pytest.raises(UnprovedError, match="sums of about 2097153 roundings are too long"):
         binary32.share(1, 2**21 + 1)
+
+
+def worst() -> Iterator[tuple[str, Drawn, bytes, Fraction]]:
+    """Networks, and a latent with every rounding upwards, or downwards, as far as the text allows."""
+    source, one = random.Random(3), 1 - Fraction(1, 2**24)
+    weight = [source.uniform(0.5, 1) for _ in range(40)]
+    picture, shape = bytes([255]) * 40, (1, 5, 8)
+    kernel = [[[weight[i : i + 8] for i in range(0, 40, 8)]]]
+    own: dict[str, Any] = {"a.weight": kernel, "a.bias": [0.75]}
+    total = sum(map(Fraction, weight))
+    for up in (1, -1):
+        sums = Drawn([layer("a", "conv2d", "picture")], own, shape, [0.0], [1.0])
+        yield f"sum {up}", sums, picture, total / one ** (up * (41 + 2 + 6)) + Fraction(3, 4) / one ** (up * 42)
+        norm = Drawn(sums.layers, own | {"a.magnitude": [1000.0]}, shape, [0.0], [1.0])
+        lost = 1000 * (1 / one**53 - 1)
+        yield f"norm {up}", norm, picture, total + Fraction(3, 4) + up * lost
+        mean = Drawn([layer("a", "avg_pool2d", "picture", kernel=[5, 8])], {}, shape, [0.0], [1.0])
+        yield f"mean {up}", mean, picture, 1 / one ** (up * (42 + 6))
+        leaky = Drawn([layer("a", "leaky_relu", "picture", slope=(0.1).hex())], {}, (1, 1, 1), [1.0], [1.0])
+        yield f"leaky {up}", leaky, bytes([0]), -Fraction(0.1) / one ** (up * (2 + 4))
+        clamp = Drawn(
+            [layer("a", "clamp", "picture", lower=(-1.0).hex(), upper=(0.1).hex())], {}, (1, 1, 1), [0.0], [1.0]
+        )
+        yield f"clamp {up}", clamp, bytes([255]), Fraction(0.1) / one**up
+        added = Drawn([layer("a", "add", "picture", "picture")], {}, (1, 1, 1), [0.0], [1.0])
+        yield f"add {up}", added, bytes([255]), 2 / one ** (up * (2 + 6))
+        smooth = Drawn([layer("a", "sigmoid", "picture")], {}, (1, 1, 1), [0.0], [1.0])
+        yield f"sigmoid {up}", smooth, bytes([0]), Fraction(1, 2) + up * Fraction(8, 2**24)
+
+
+def test_roundings_that_all_go_to_one_side_leave_no_end(kernel: Arithmetic) -> None:
+    for name, network, picture, value in worst():
+        box = enclosed(network, picture, kernel)
+        assert box.lower[0][0] <= value * 2**box.bits <= box.upper[0][0], name

@@ -259,7 +259,7 @@ def test_a_steep_normal_distribution(kernel: Arithmetic) -> None:
         (layer("b", "multiply", "a", "picture"), {"a.weight": [[[[1.0]]], [[[-2.0]]]]}, 0.1),
         (layer("b", "clamp", "a", lower=(3 * 2.0**-70).hex(), upper=(0.25).hex()), {"a.weight": [[[[1.0]]]]}, 0.0),
     ],
-    ids=["unlike signs", "a factor of places", "ends of a clamp between units of the grid"],
+    ids=["unlike signs", "a factor of places", "ends of a clamp"],
 )
 def test_what_few_random_networks_have(
     last: dict[str, object], tensors: dict[str, object], mean: float, kernel: Arithmetic

@@ -124,29 +124,6 @@ def test_only_sums_that_leave_a_margin_entail(
         assert (verdict.status is Status.PROVED) == entailed, (statements, verdict.message)
 
 
-@pytest.mark.parametrize(
-    ("statements", "why"),
-    [
-        ([total(-0.5)], "expected at least 0"),
-        ([total(0.5, [])], "rivals that are none"),
-        ([total(0.5, [2, 1])], "do not strictly increase"),
-        ([total(0.5, [0])], "expected rivals of 0"),
-        ([total(0.5, [3])], "expected rivals of 0 among the head's 3"),
-        ([total(0.5), total(0.25)], "an earlier statement"),
-        ([total(0.5, [1]), total(0.25, [1, 2])], "an earlier statement"),
-        ([{"rivals": None}], "upper"),
-        ([{"upper": "0x1p+0"}], "prototype"),
-        ([{"rivals": None, "upper": None}], "upper"),
-        ([{"rivals": None, "upper": "0x1p+0", "lower": "0x0p+0"}], "lower"),
-        ([{"rivals": "all", "upper": "0x1p+0"}], "rivals"),
-        ([{"patch": 0, "prototype": 0, "interval": ["0x0p+0", None]}], "does not belong to the paradigm evidence"),
-    ],
-)
-def test_refuses(statements: list[dict[str, Any]], why: str) -> None:
-    with pytest.raises(FormatError, match=why):
-        read_certificate(json.dumps(document(data(), statements)).encode()).check_against(read_head(data()))
-
-
 def test_sums_stand_under_evidence_alone_and_need_a_linear_readout() -> None:
     text = json.dumps(document(data(), [total(0.5)], paradigm="top_k")).encode()
     with pytest.raises(FormatError, match="does not belong to the paradigm top_k"):
