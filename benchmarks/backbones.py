@@ -4,9 +4,9 @@
 
 Weights are random; statistics of batch normalisation are those of random pictures, so that numbers keep the sizes that
 trained networks have. A head of cosines has patches of the network's own latents as prototypes. A row has the layers of
-the file, and processor seconds and peak memory of `verale explain` and `verale audit`, the start of Python included;
-the first has arb prove what it finds before it writes it. With --width a row has the greatest width of the reading's
-box of the latents too, which takes that box once more, and how many fractional bits it is computed with.
+the file, and processor seconds and peak memory of `verale explain` and `verale audit`, the start of Python included.
+With --width a row has the greatest width of the reading's box of the latents too, which takes that box once more, and
+how many fractional bits it is computed with.
 """
 
 from __future__ import annotations
