@@ -1,12 +1,11 @@
 """Backbones of torchvision and timm: which are exported, and what it takes to explain a picture and to prove it.
 
-    python -m benchmarks.backbones [--size 64] [--kernel KERNEL] [--limit SECONDS] [--width] [NAME...]
+    python -m benchmarks.backbones [--size 64] [--kernel KERNEL] [--limit SECONDS] [NAME...]
 
 Weights are random; statistics of batch normalisation are those of random pictures, so that numbers keep the sizes that
 trained networks have. A head of cosines has patches of the network's own latents as prototypes. A row has the layers of
-the file, and processor seconds and peak memory of `verale explain` and `verale audit`, the start of Python included.
-With --width a row has the greatest width of the reading's box of the latents too, which takes that box once more, and
-how many fractional bits it is computed with.
+the file, processor seconds and peak memory of `verale explain` and `verale audit`, the start of Python included, and
+the verdict: an audit by the reading says how wide the box of the latents is.
 """
 
 from __future__ import annotations
@@ -100,36 +99,22 @@ def _run(folder: Path, *arguments: str) -> tuple[str, float, int]:
         return output.read(), used.ru_utime + used.ru_stime, used.ru_maxrss // 1024
 
 
-def _box(folder: Path) -> str:
-    """The greatest width of the checker's box of the latents, and the bits of its grid."""
-    from verale.checker.network.enclosure import Enclosure
-    from verale.checker.options import load_arithmetic
-    from verale.checker.read.formats import read_tensors
-    from verale.checker.read.network_file import read_network
-    from verale.checker.read.pictures import Picture
-
-    network = read_network((folder / "network.safetensors").read_bytes())
-    values = read_tensors((folder / "pictures.safetensors").read_bytes())[1]["pictures"].data
-    box = Enclosure(network, load_arithmetic("arb")).latents(Picture(network.shape, bytes(values)))
-    return f"2^{box.width.bit_length() - box.bits} | {box.bits}"
-
-
 def _row(name: str, options: argparse.Namespace) -> str:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         with ProcessPoolExecutor(1, get_context("spawn")) as apart:  # or its memory would count as that of commands
             refusal, layers, exported = apart.submit(_prepared, name, options.size, folder).result()
         if refusal:
-            return f"| {name} | | | | | | | | | {refusal} |"
+            return f"| {name} | | | | | | | {refusal} |"
         inputs = ("--network", "network.safetensors", "--images", "pictures.safetensors")
         said, found, most = _run(folder, "explain", "--head", "head.safetensors", *inputs, "--out", "out")
         row = f"| {name} | {layers} | {exported:.1f} | {found:.0f} | {most} |"
         if not list((folder / "out").glob("*.ale.json")):
-            return f"{row} | | | | {' '.join(said.split())} |"
+            return f"{row} | | {' '.join(said.split())} |"
         asked = ("--kernel", options.kernel, "--limit", str(options.limit))
         said, taken, most = _run(folder, "audit", "out", *inputs, *asked)
         verdict = next((line for line in said.splitlines() if ".ale.json" in line), said)
-        return f"{row} {taken:.0f} | {most} | {_box(folder) if options.width else '|'} | {' '.join(verdict.split())} |"
+        return f"{row} {taken:.0f} | {most} | {' '.join(verdict.split())} |"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -137,14 +122,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="of torchvision, or timm:NAME; by default some")
     parser.add_argument("--size", type=int, default=64, help="rows and columns of the pictures")
-    parser.add_argument("--width", action="store_true", help="also how wide the box of the latents is")
     parser.add_argument("--kernel", default="proved-or-arb", help="as `verale audit` takes it")
     parser.add_argument("--limit", type=float, default=30, help="as `verale audit` takes it")
     options = parser.parse_args(arguments)
-    print(
-        "| model | layers | export s | explain s | MB | audit s | MB | width | grid | verdict, or why there is none |"
-    )
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---|", flush=True)
+    print("| model | layers | export s | explain s | MB | audit s | MB | verdict, or why there is none |")
+    print("|---|---:|---:|---:|---:|---:|---:|---|", flush=True)
     for name in options.names or BACKBONES:
         print(_row(name, options), flush=True)
 
