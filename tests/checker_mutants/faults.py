@@ -94,7 +94,7 @@ arithmetic.py Arithmetic._times: the digits of a negative number are another's
     dot(row, whole) + offset => dot(row, whole)
     unit/checker/network/test_enclosure.py::test_a_large_convolution_is_computed_in_pieces
 arithmetic.py Arithmetic.product: columns are taken in another order
-    row[start : start + _COLUMNS] => row[start : start + _COLUMNS][::-1]
+    row[start : start + wide] => row[start : start + wide][::-1]
     unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-False]
 options.py in_words: arb is told as the proved checker
     proved if each == PROVED else each => proved

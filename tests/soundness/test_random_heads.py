@@ -71,11 +71,17 @@ def parts(each: Draw) -> set[object]:
     return {*(type(part) for part in (head.geometry, head.similarity, head.pooling, head.readout)), *searches(head)}
 
 
+def kinds_of(base: type) -> set[type]:
+    """What is derived from it, but for what is derived from again."""
+    below = base.__subclasses__()
+    return {base} if not below else set().union(*map(kinds_of, below))
+
+
 def test_a_few_draws_have_every_part_and_tolerance() -> None:
     few = drawn(NUMBERS)
     had = set().union(*map(parts, few))
     similarities = {*NamedSimilarity.__subclasses__(), StepChain} - {NamedSteps}
-    assert {*Geometry.__subclasses__(), *similarities, *Pooling.__subclasses__()} <= had
+    assert {*Geometry.__subclasses__(), *similarities, *kinds_of(Pooling)} <= had
     assert set(Readout.__subclasses__()) <= had
     assert set().union(*map(parts, drawn(range(200)))) <= had
     assert {each.tolerance for each in few} == set(TOLERANCES)

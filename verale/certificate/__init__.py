@@ -9,6 +9,7 @@ from verale.certificate.statements import (
     Prices,
     Statement,
     SumStatement,
+    statement_in_words,
 )
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "Prices",
     "Statement",
     "SumStatement",
+    "statement_in_words",
 ]
