@@ -124,7 +124,7 @@ def test_from_pictures_to_a_page_and_training_once(
     assert "test pictures are rightly classified" in said
     assert "1 of 1 pictures are decoded by Pillow" in said and "(real arithmetic) proved" in said, said
     whole = (packages / "proved" / "report.html").read_text()
-    assert "1 pictures were decoded by Pillow" in whole and "proved: prototype " in whole
+    assert "1 picture was decoded by Pillow" in whole and "proved: prototype " in whole
     page, prototypes = packages / "explained" / "report.html", sorted((packages / "prototypes").iterdir())
     assert page.is_file() and len(prototypes) == 70 and (packages / "network.safetensors").is_file()
 

@@ -329,7 +329,7 @@ def _decoded(entry: Mapping[str, Any] | None) -> str:
     how = f"decoded by {_text(entry['by'])}"
     if scaled is not None:
         how += f", scaled to a shorter side of {_index(scaled['shorter_side'])} and cropped to the middle"
-    return f"{count} pictures were {how}"
+    return f"{count} picture{' was' if count == 1 else 's were'} {how}"
 
 
 def _axis(entry: object, length: int) -> Axis:
