@@ -213,7 +213,7 @@ class FixedPoint:
         first, second = self.digits, other.digits
         parts = first.new_zeros(len(first) + len(second), *first.shape[1:])
         for k, digit in enumerate(second):
-            parts[k : k + len(first)].addcmul_(first, digit)
+            parts[k : k + len(first)].add_(first * digit)
         radius = (self.nearest.abs() * UP * other.radius + self.radius * other.size + _LOST) * UP
         return FixedPoint(carried(parts, self.width), self.places + other.places, radius, self.width).rounded(places)
 
