@@ -210,9 +210,6 @@ def _stepped(head: Head, step: Step, x: Enclosure) -> Enclosure:
         case "multiply":
             return _rounded(exact, 2)
         case "log_ratio":
-            # The quotient of x + over and x + under has 4 roundings, which shift its logarithm by at most 5 u; the
-            # difference of two logarithms has 2 u and their own roundings. 2 u and u of sizes are to spare. The
-            # greatest slack of all patches: a network may take the least distance first, and its logarithm then.
             low, high = x.lower.clamp(min=0), x.upper.clamp(min=0)
             parts = [[end + float(step.numbers[name]) for end in (low, high)] for name in ("over", "under")]
             over, under = (torch.maximum(least.log().abs(), most.log().abs()) for least, most in parts)

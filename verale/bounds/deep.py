@@ -97,10 +97,10 @@ def deep_latents(network: FrozenNetwork, picture: Tensor) -> DeepLatents:
     for _ in range(_TIMES):
         rule = _Rules(network, gains, wanted)
         try:
-            output: FixedPoint = deque(walk(network, rule.picture(picture), rule), maxlen=1).pop()[1]
+            output: FixedPoint = _last(network, rule.picture(picture), rule)
             widest = float(output.radius.amax())
             if widest <= _WIDE:
-                limits = deque(walk(network, (-math.inf, math.inf), _limits), maxlen=1).pop()[1]
+                limits = _last(network, (-math.inf, math.inf), _limits)
                 return DeepLatents(_ends(output).clamp(*limits), "", *limits)
             if not widest < math.inf:
                 raise TooManyBitsError
@@ -108,6 +108,11 @@ def deep_latents(network: FrozenNetwork, picture: Tensor) -> DeepLatents:
         except BeyondError as error:
             return DeepLatents(None, _ROUGH.format(rule.layer, error))
     return DeepLatents(None, _ROUGH.format(rule.layer, TooManyBitsError()))
+
+
+def _last(network: FrozenNetwork, picture: Any, compute: Callable[[NetworkLayer, Any], Any]) -> Any:
+    """What the last layer gives; see `walk`."""
+    return deque(walk(network, picture, compute), maxlen=1).pop()[1]
 
 
 class _Rules:

@@ -38,6 +38,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds.deep import deep_latents
+from verale.bounds.fixed_point import UP
 from verale.network import FrozenNetwork, walk
 from verale.network.binary32 import GREATEST_FOLDED, LARGEST
 from verale.network.layers import (
@@ -72,8 +73,6 @@ _ULPS = 8
 """How far a sigmoid or tanh in binary32 may be off, in units in the last place."""
 _LOST = 2.0**-44
 """No less than what underflow loses in binary32, beside numbers near 1; before a factor of 2^32 that folding hides."""
-_UP = 1 + 2.0**-20
-"""More than what a radius, a sum of fewer than 2^30 positive terms, is rounded by."""
 _ERF = 2.0**-44
 """More than torch's error function, and its inverse root relative to that, are taken to be off by in float64."""
 _NARROW = 2.0**-30
@@ -206,7 +205,7 @@ class _Around:
 
     def wider(self, by: Tensor) -> _Around:
         """The same with greater radii."""
-        return _Around.of(self.centre, up(self.radius + by * _UP))
+        return _Around.of(self.centre, up(self.radius + by * UP))
 
 
 def _gamma32(roundings: int) -> float:
@@ -221,7 +220,7 @@ def _normalised(network: FrozenNetwork, pictures: Tensor, single: bool) -> _Arou
     mean, std = (torch.tensor(each, dtype=torch.float64)[:, None, None] for each in (network.mean, network.std))
     size = (pictures.double() / 255 + mean.abs()) / std
     share = gamma(8) + (_gamma32(8) if single else 0.0)
-    return _Around.of(centre, up(size * share * _UP) + (_LOST * (1 + 1 / std) if single else 0.0))
+    return _Around.of(centre, up(size * share * UP) + (_LOST * (1 + 1 / std) if single else 0.0))
 
 
 class _Rules:
@@ -255,7 +254,7 @@ class _Rules:
                 return _unknown(centre)
             share += _gamma32(_roundings(operation, terms))
             size = size + _LOST / _U32
-        return _Around.of(centre, (spread + size * share) * _UP)
+        return _Around.of(centre, (spread + size * share) * UP)
 
     def added(self, operation: Sum, *given: _Around) -> _Around:
         """A sum of outputs."""
@@ -266,7 +265,7 @@ class _Rules:
         if self.single and 4 * sum(float(one.size.amax()) for one in given) > LARGEST:
             return _unknown(centre)
         share = gamma(len(given) + 2) + (_gamma32(len(given)) if self.single else 0.0)
-        return _Around.of(centre, (radius + size * share + (_LOST if self.single else 0.0)) * _UP)
+        return _Around.of(centre, (radius + size * share + (_LOST if self.single else 0.0)) * UP)
 
     def means(self, operation: AveragePooling, given: _Around) -> _Around:
         """Means over windows: sums of so many, and a quotient or a product with a rounded reciprocal."""
@@ -275,7 +274,7 @@ class _Rules:
         if self.single and 4 * terms * float(given.size.amax()) > LARGEST:
             return _unknown(centre)
         share = gamma(terms + 4) + (_gamma32(terms + 4) if self.single else 0.0)
-        found = _Around.of(centre, (radius + size * share + (_LOST if self.single else 0.0)) * _UP)
+        found = _Around.of(centre, (radius + size * share + (_LOST if self.single else 0.0)) * UP)
         return found.within(0.0) if given.least >= 0 else found
 
     def leaky(self, operation: LeakyRectifier, given: _Around) -> _Around:
@@ -320,7 +319,7 @@ class _Rules:
         if self.single:
             return _unknown(centre)
         radius = given.centre.abs() * factor.radius + given.radius * factor.size
-        found = _Around.of(centre, (radius + centre.abs() * gamma(4)) * _UP)
+        found = _Around.of(centre, (radius + centre.abs() * gamma(4)) * UP)
         return found.within(0.0) if given.least >= 0 and factor.least >= 0 else found
 
     def clamped(self, operation: Clamp, given: _Around) -> _Around:

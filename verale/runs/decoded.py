@@ -81,6 +81,11 @@ class Decoder:
         scaled = "" if self.resize is None else f", scaled to a shorter side of {self.resize} and cropped to the middle"
         return f"decoded by {self.by}{scaled}"
 
+    def require_files(self) -> None:
+        """Raise UsageError where a tensor of pictures is to be scaled."""
+        if self.resize is not None:
+            raise UsageError(f"{option('resize')} is for picture files, expected none with a tensor of pictures")
+
     def takes(self, path: Path) -> bool:
         """Whether a file is decoded: PNG files of the network's size are taken as they are."""
         suffix = path.suffix.lower()

@@ -19,7 +19,7 @@ from torch import Tensor
 from verale.checker.errors import PictureError
 from verale.checker.read.pictures import CHANGED, LARGEST_PNG, PictureFile, StoredPictures, UnreadFile, opened_files
 from verale.checker.read.pictures import LARGEST as LARGEST_PICTURES
-from verale.errors import InputError, UsageError, option
+from verale.errors import InputError, option
 from verale.network import FrozenNetwork, pictures_of
 from verale.runs.decoded import DecodedPicture, Decoder
 from verale.runs.folder import PATIENCE, locked
@@ -59,8 +59,8 @@ class SearchedPictures:
         self._folder = path if self._is_folder else path.parent
         self._names = self.decoder.names(self.paths, self._folder)
         self.are_decoded = any(map(self.decoder.takes, self.paths))
-        if resize is not None and not self.are_decoded:
-            raise UsageError(f"{option('resize')} is for picture files, expected none with a tensor of pictures")
+        if not self.are_decoded:
+            self.decoder.require_files()
         if self._is_folder:
             tell_left_out(path)
         self._refused: list[UnreadFile] = []

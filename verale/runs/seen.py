@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from verale.checker.read.pictures import LARGEST as LARGEST_PICTURES
 from verale.checker.read.pictures import LARGEST_PNG, PictureFile, StoredPictures, UnreadFile, opened_files
-from verale.errors import InputError, UsageError, naming, option
+from verale.errors import InputError, naming
 from verale.files import followed, read
 from verale.pictures import is_turned, opened
 from verale.runs.decoded import DecodedPicture, Decoder
@@ -107,8 +107,7 @@ class SeenPictures:
             raise InputError(refused[0].name, f"{refused[0].why}{others}")
         pictures = torch.cat(list(map(pictures_of, used)))
         if used[0].size is None:
-            if resize is not None:
-                raise UsageError(f"{option('resize')} is for picture files, expected none with a tensor of pictures")
+            decoder.require_files()
             return cls(through, pictures, {NETWORK: network, f"{PICTURES}.safetensors": read.contents[0]}, (path,))
         listed = decoder.names(paths, folder)
         found = zip(listed, read.contents, opened, strict=True)

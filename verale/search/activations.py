@@ -127,6 +127,13 @@ class Activations:
         starts = [(start, order), *([self._everything(start)] if self.problem.costs else [])]
         return self.explanation(*min((self.shrunk(*each) for each in starts), key=lambda left: self.cost(left[0])))
 
+    def left_of(self, cover: Cover | None) -> ActivationExplanation | None:
+        """What is left of a cover's statements; None where there is none, or where rounding leaves it short."""
+        if cover is None:
+            return None
+        stated = self.cover(cover)
+        return self.smallest(stated, cover.stated) if self.least(stated) > 0 else None
+
     def _everything(self, start: Stated) -> tuple[Stated, list[int]]:
         """All statements about activations that may be made, and a start's clauses."""
         order = self.highest_first

@@ -187,8 +187,9 @@ def explain_top_k(problem: Problem, fewest: bool = True) -> ActivationExplanatio
     activations = Activations(problem)
     covers = activations.covers if fewest else None
     cover = None if covers is None else covers.best(activations.clauses)
-    if cover is not None and activations.least(activations.cover(cover)) > 0:
-        return activations.smallest(activations.cover(cover), cover.stated)
+    found = activations.left_of(cover)
+    if found is not None:
+        return found
     try:
         first, stated = highest(activations)
     except UnexplainedError:
@@ -244,13 +245,15 @@ def explain_sparse(problem: Problem) -> ActivationExplanation:
     activations = Activations(problem)
     covers = activations.covers
     cover = None if covers is None else covers.plain(activations.clauses)
-    if cover is not None and activations.least(activations.cover(cover)) > 0:
-        return activations.smallest(activations.cover(cover), cover.stated)
+    found = activations.left_of(cover)
+    if found is not None:
+        return found
     order = activations.highest_first
-    margins = activations.margins(activations.state(order))
+    stated = activations.state(order)
+    margins = activations.margins(stated)
     if not bool((margins > 0).all()):
         raise UnexplainedError(
             f"class {int(margins.argmin())} stays open (margin >= {below(float(margins.amin()))}) though every"
             " activation that could help is stated"
         )
-    return activations.smallest(activations.state(order), order)
+    return activations.smallest(stated, order)
