@@ -22,7 +22,6 @@ import re
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch import Tensor, fx, nn
@@ -38,7 +37,16 @@ from verale.adapters.operations import (
     unclaimed_number,
 )
 from verale.adapters.rewritings import NOTHING
-from verale.adapters.tracing import RefusedError, is_between, is_parameter, read_by, shape_of, traced_on
+from verale.adapters.tracing import (
+    RefusedError,
+    attribute,
+    called,
+    is_between,
+    is_parameter,
+    read_by,
+    shape_of,
+    traced_on,
+)
 from verale.certificate.words import about
 from verale.errors import NetworkError
 from verale.network import NOT_CLAIMED, PICTURE, FrozenNetwork
@@ -254,13 +262,9 @@ class _Freezer:
         if not isinstance(given, fx.Node) or not is_parameter(given):
             raise RefusedError("computes its own weights", "make them parameters")
         if given.op != "get_attr":
-            args, kwargs = fx.node.map_arg((given.args, given.kwargs), self._value)
-            moved: Any = getattr(Tensor, given.target) if isinstance(given.target, str) else given.target
-            tensor: Tensor = moved(*args, **kwargs)
-            return tensor
-        value: Any = self._graph
-        for name in str(given.target).split("."):
-            value = getattr(value, name)
+            moved: Tensor = called(given, self._value)
+            return moved
+        value = attribute(self._graph, given)
         return value if isinstance(value, Tensor) else None
 
     def _note_unclaimed(self, layer: str, node: fx.Node, module: nn.Module | None, why: str | None) -> None:

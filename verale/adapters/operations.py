@@ -41,7 +41,7 @@ from verale.adapters.rewritings import (
     sloped,
     windows_apart,
 )
-from verale.adapters.tracing import Call, RefusedError, Values, is_parameter, read_by, shape_of
+from verale.adapters.tracing import Call, RefusedError, Values, called, is_parameter, read_by, shape_of
 from verale.network.binary32 import GREATEST_FOLDED
 from verale.network.layers import (
     AveragePooling,
@@ -435,11 +435,7 @@ def _moved(call: Call) -> Known:
 
 def _carried_out(node: fx.Node, source: fx.Node, value: Tensor) -> Any:
     """What a node gives, whose numbers are those of another one, for a value of that."""
-    if node is source:
-        return value
-    args, kwargs = fx.node.map_arg((node.args, node.kwargs), lambda each: _carried_out(each, source, value))
-    called: Any = getattr(Tensor, node.target) if isinstance(node.target, str) else node.target
-    return called(*args, **kwargs)
+    return value if node is source else called(node, lambda each: _carried_out(each, source, value))
 
 
 def _leaky(call: Call) -> Known:

@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, fx, nn
-from torch.fx.passes.shape_prop import ShapeProp
 
 from verale.errors import InputError, first_line
 
@@ -23,6 +22,8 @@ __all__ = [
     "RefusedError",
     "Values",
     "argument",
+    "attribute",
+    "called",
     "is_between",
     "is_parameter",
     "read_by",
@@ -36,6 +37,8 @@ _MOVING = (
     *(torch.unflatten, torch.permute, torch.transpose, torch.unsqueeze, torch.squeeze, operator.getitem),
 )
 """Calls that change no number."""
+_SHAPE = "shape"
+"""By this name a node notes the shape of its value."""
 
 
 def traced_on(network: nn.Module, shape: tuple[int, int, int], layer: str | None = None) -> fx.GraphModule:
@@ -62,9 +65,6 @@ def traced_on(network: nn.Module, shape: tuple[int, int, int], layer: str | None
     try:
         tracer = _Tracer(None if layer is None else network.get_submodule(layer), image)
         traced = tracer.traced(network)
-        with torch.no_grad():
-            traced(image)  # what does not run is told in one line; below it would print a traceback
-            ShapeProp(traced).propagate(image)
     except Exception as error:  # whatever a network's own code raises
         where, cause = ("", None) if tracer is None else (tracer.inside, tracer.failure)
         cause = cause or error
@@ -83,7 +83,8 @@ _UNTRACED = (
 
 def shape_of(node: fx.Node) -> tuple[int, ...]:
     """The shape of a node's value; of what is no tensor, ()."""
-    return tuple(map(int, getattr(node.meta.get("tensor_meta"), "shape", ())))
+    shape: tuple[int, ...] = node.meta.get(_SHAPE, ())
+    return shape
 
 
 def is_parameter(node: fx.Node) -> bool:
@@ -105,6 +106,23 @@ def read_by(node: fx.Node) -> fx.Node:
 
 def _is_moving(node: fx.Node) -> bool:
     return node.op in ("call_function", "call_method") and node.target in _MOVING and len(node.all_input_nodes) == 1
+
+
+def attribute(root: nn.Module, node: fx.Node) -> Any:
+    """What a node names in the module of its graph."""
+    found: Any = root
+    for name in str(node.target).split("."):
+        found = getattr(found, name)
+    return found
+
+
+def called(node: fx.Node, given: Callable[[fx.Node], Any]) -> Any:
+    """What a call of a function or a method gives, for what is given for the nodes that it reads. Raises whatever it
+    does."""
+    args, kwargs = fx.node.map_arg((node.args, node.kwargs), given)
+    if isinstance(node.target, str):
+        return getattr(args[0], node.target)(*args[1:], **kwargs)
+    return node.target(*args, **kwargs)
 
 
 def argument(node: fx.Node, name: str, place: int, default: object = None, module: nn.Module | None = None) -> Any:
@@ -182,6 +200,11 @@ class _Tracer(fx.Tracer):
             if self._last is not None:
                 raise ValueError("it does not call the layer where calls can be followed")
         self.values.clear()
+        if self.failure is not None:
+            raise self.failure
+        for node in graph.nodes:
+            if node.op == "get_attr":  # a parameter or a buffer, which nothing had to look at
+                _note_shape(node, attribute(root, node))
         return fx.GraphModule(root, graph)
 
     def call_module(
@@ -211,6 +234,7 @@ class _Tracer(fx.Tracer):
         try:
             with torch.no_grad():
                 self.values[proxy.node] = self._value(proxy.node)
+            _note_shape(proxy.node, self.values[proxy.node])
         except Exception as error:  # whatever a network's own code raises
             if self.failure is None:
                 self.failure = error
@@ -232,21 +256,21 @@ class _Tracer(fx.Tracer):
         """What a node gives. Raises whatever that does."""
         if node.op == "placeholder":
             return self._image
-        if node.op in ("get_attr", "call_module"):
-            found: Any = self.root
-            for name in str(node.target).split("."):
-                found = getattr(found, name)
-            if node.op == "get_attr":
-                return found
-        args, kwargs = fx.node.map_arg((node.args, node.kwargs), self._known)
-        if node.op == "call_method":
-            return getattr(args[0], str(node.target))(*args[1:], **kwargs)
-        called: Any = found if node.op == "call_module" else node.target
-        return called(*args, **kwargs)
+        if node.op == "get_attr":
+            return attribute(self.root, node)
+        if node.op == "call_module":
+            args, kwargs = fx.node.map_arg((node.args, node.kwargs), self._known)
+            return attribute(self.root, node)(*args, **kwargs)
+        return called(node, self._known)
 
     def _known(self, node: fx.Node) -> Any:
         """The same; of parameters and buffers the graph gets nodes that were never looked at."""
         return self._value(node) if node.op == "get_attr" else self.values[node]
+
+
+def _note_shape(node: fx.Node, value: Any) -> None:
+    if isinstance(value, Tensor):
+        node.meta[_SHAPE] = tuple(value.shape)
 
 
 class RefusedError(Exception):
