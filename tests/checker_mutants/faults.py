@@ -1,5 +1,5 @@
 """Faults of the checker that somebody thought of, at least one a file: a wrong formula, a term that is missing, a
-quantity in the place of another, a check left out. Small changes of the syntax are made by `generated`.
+quantity in the place of another, a check left out; as `support.outside_faults` has those of all else.
 
 FILE FUNCTION: WHAT IS WRONG THEN
     the change, as `support.syntax.changed` takes it, on as many lines as it needs
@@ -8,47 +8,9 @@ FILE FUNCTION: WHAT IS WRONG THEN
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from pathlib import Path
-from textwrap import dedent
+__all__ = ["TABLE"]
 
-from support.syntax import changed
-
-__all__ = ["FAULTS", "Fault", "planted"]
-
-_CHECKER = Path(__file__).parents[2] / "verale" / "checker"
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Another source of a file of the checker.
-
-    Attributes:
-        file: its name in `verale/checker`.
-        wrong: what is wrong then.
-        source: the whole file.
-        test: the test that has to detect it; "" of a change that `generated` makes.
-    """
-
-    file: str
-    wrong: str
-    source: str
-    test: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.file}: {self.wrong}"
-
-
-def planted(file: str) -> list[Fault]:
-    """The faults of a file. Raises ValueError, SyntaxError where one cannot be planted (`changed`)."""
-    source = (_CHECKER / file).read_text(encoding="utf-8")
-    return [
-        Fault(file, wrong, changed(source, function, change), test) for function, wrong, change, test in FAULTS[file]
-    ]
-
-
-_TABLE = r"""
+TABLE = r"""
 # Numbers and kernels.
 numbers.py least_of: what several prove is what one of them does
     _of_all(min, same) => _of_all(max, same)
@@ -988,26 +950,3 @@ proved/program.py find_program: the script takes the place of a program that is 
     without os.environ.get(VARIABLE)
     unit/checker/proved/test_audit.py::test_without_an_executable_there_is_no_auditor
 """
-
-
-_TESTED = re.compile(r"[\w/]+\.py::(?:\w+::)?test_.*")
-"""How a test is named."""
-
-
-def _by_file() -> dict[str, list[tuple[str, str, str, str]]]:
-    """For each file of the checker: a function, what is wrong, the change, and the test.
-
-    Raises ValueError without a test.
-    """
-    faults: dict[str, list[tuple[str, str, str, str]]] = {}
-    for text in re.split(r"\n+(?=\w)", re.sub(r"^#.*$", "", _TABLE, flags=re.MULTILINE).strip()):
-        title, *change, test = map(str.rstrip, text.rstrip().split("\n"))
-        if not _TESTED.fullmatch(test.strip()):
-            raise ValueError(f"{title}: expected a test in the last line, found {test.strip()!r}")
-        place, wrong = title.split(": ", 1)
-        file, function = place.split(" ")
-        faults.setdefault(file, []).append((function, wrong, dedent("\n".join(change)), test.strip()))
-    return faults
-
-
-FAULTS = _by_file()

@@ -10,10 +10,10 @@ from itertools import islice
 from typing import Any
 
 import pytest
-from checker_mutants.faults import planted
 from checker_mutants.mutant import injected
 from support import files, mutants
 from support.mutants import mutated
+from support.outside import FAULTS
 from support.proved import fake
 
 from benchmarks.agreement import __main__ as program
@@ -204,11 +204,11 @@ RULES = (
 @pytest.mark.parametrize(("file", "wrong", "folder", "reason"), RULES, ids=[wrong for _, wrong, *_ in RULES])
 def test_a_fault_of_the_rules_is_noticed(file, wrong, folder, reason, executable, monkeypatch) -> None:
     """Both of their kernels have it, so that these agree."""
-    (fault,) = (fault for fault in planted(file) if fault.wrong == wrong)
+    (fault,) = (fault for fault in FAULTS if str(fault) == f"checker/{file}: {wrong}")
     cases = [case for case in stored() if case.name.startswith(folder) and case.reason == reason][:30]
     monkeypatch.setattr(compare, "stored", lambda: cases)
     sound = tallied(compare.corpora())
-    with injected({file: fault.source}) as module:
+    with injected({file: fault.source()}) as module:
         faulty = module("").Auditor
         monkeypatch.setattr(compare, "Auditor", lambda *of: (Auditor if of[2] == "proved" else faulty)(*of))
         tally = tallied(compare.corpora())

@@ -10,7 +10,7 @@ import hashlib
 import json
 import random
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from math import inf, nextafter
@@ -34,22 +34,6 @@ class Mutant:
     certificate: bytes
     head: bytes
     latents: bytes | None
-
-
-def mutants_of(cases: Iterable[Case], one_in: int = 1, start: int = 0) -> Iterator[tuple[int, Case, Mutant]]:
-    """One in so many mutants of accepted cases: its number, counted on from `start`, and its case.
-
-    Raises:
-        ValueError: a case that is not accepted: what is proved of its mutants says nothing about a change.
-    """
-    number = start
-    for case in cases:
-        if case.status != "PROVED":
-            raise ValueError(f"{case.name} is {case.status}, expected an accepted case")
-        for mutant in mutants(case, random.Random(case.name)):
-            number += 1
-            if number % one_in == 0:
-                yield number, case, mutant
 
 
 def mutated(one_in: int, seed: int = 0, cases: int = 1) -> Iterator[Group]:
