@@ -1,0 +1,345 @@
+"""Properties of the checker and of certificates, tried by hypothesis on heads of every part.
+
+Heads, latents and statements are drawn as in the corpora: multiples of 1/16, so that squared distances and inner
+products are binary64 numbers. `support.exact` says what is true, in rationals or 300-bit balls; what the rules prove,
+the proved program proves too.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import flint
+from attacks.freedoms import accepted, names_of_prototypes_are_free, order_is_free, require, unit_of_length_is_free
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from support import files
+from support.arithmetic import PRECISION, below
+from support.claims import taken_back
+from support.exact import Head, Values
+from support.files import Document
+from support.judged import judged
+from support.recipes import CLASSES, COUNT, PATCHES, Recipe, all_recipes, around, draw_head, draw_image
+
+from verale.certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Prices,
+    SumStatement,
+)
+from verale.checker import Auditor, Status, check
+from verale.paradigms import PARADIGMS
+
+__all__ = ["PROPERTIES", "Property", "Tried", "try_property"]
+
+RECIPES = [recipe for recipe in all_recipes() if recipe.paradigm != "assignment"]
+"""Assignment needs prices; the accepted cases have them."""
+
+
+_SHARE = Fraction(1, 2**24)
+
+Clauses = tuple[frozenset[int] | None, frozenset[int] | None]
+"""What a ceiling and a floor exempt; None where there is none."""
+_EXEMPT = st.none() | st.frozensets(st.integers(0, COUNT - 1), max_size=COUNT)
+_CLAUSES = st.tuples(_EXEMPT, _EXEMPT)
+_SUMS = st.sets(st.sampled_from([None, *range(CLASSES)]))
+"""Rivals that sums are about, one by one; None for a sum about all."""
+_OPENED = st.dictionaries(st.integers(0, PATCHES * COUNT - 1), st.integers(0, 1), max_size=6)
+"""Which statements lack which end."""
+
+
+@dataclass(frozen=True)
+class Property:
+    """Attributes:
+    says: the property in words.
+    strategies: how the check's arguments are drawn, by their names.
+    check: the outcome of an example in a few words; raises AssertionError where the property does not hold.
+    shows: the outcome that some example must have. Without it nothing was tried.
+    """
+
+    says: str
+    strategies: dict[str, st.SearchStrategy[Any]]
+    check: Callable[..., str]
+    shows: str
+
+
+@dataclass(frozen=True)
+class Tried:
+    """How many examples were tried, how many had which outcome, and the failure in words, "" for none."""
+
+    examples: int
+    outcomes: Counter[str]
+    failure: str
+
+
+def try_property(one: Property, examples: int, start: int = 0, shrunk: bool = True) -> Tried:
+    """Try a property on that many examples, the same for the same `start`.
+
+    Args:
+        shrunk: whether Hypothesis looks for a small example where one fails, which takes many more.
+    """
+    outcomes: Counter[str] = Counter()
+    tried = 0
+
+    def attempt(**drawn: object) -> None:
+        nonlocal tried
+        tried += 1
+        with flint.ctx.workprec(PRECISION):
+            outcomes.update((one.check(**drawn),))
+
+    profile = settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        print_blob=False,
+        report_multiple_bugs=False,
+        phases=[phase for phase in Phase if shrunk or phase is not Phase.shrink],
+        suppress_health_check=list(HealthCheck),
+    )
+    try:
+        seed(start)(profile(given(**one.strategies)(attempt)))()
+    except Exception as error:  # the property does not hold, whatever is raised
+        return Tried(tried, outcomes, " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]))
+    return Tried(tried, outcomes, "" if outcomes[one.shows] else f"no example {one.shows}, so nothing was tried")
+
+
+# The two checkers agree.
+
+
+def _proved_margins_hold(
+    recipe: Recipe,
+    number: int,
+    left_out: frozenset[int],
+    width: float,
+    opened: dict[int, int],
+    clauses: Clauses,
+    sums: set[int | None],
+) -> str:
+    """The greatest margins that the rules prove of a random explanation, but for 2^-24 of them, the program proves."""
+    generator = random.Random(f"{recipe.name} {number}")
+    head = draw_head(recipe, generator)
+    image = draw_image(head, generator)[: recipe.patches]
+    values = head.at(image)
+    statements = _statements(recipe, [values], width, opened)
+    statements = [statement for index, statement in enumerate(statements) if index not in left_out]
+    statements += _clauses(recipe, [values], width, clauses)
+    predicted = _class(values.logits)
+    statements += _sums(recipe, head, [values], predicted, width, sums)
+    options: Document = {
+        "predicted": predicted,
+        "classes": CLASSES,
+        "paradigm": recipe.paradigm,
+        "patches": recipe.patches,
+    }
+    data, latents = head.data, files.latents([image])
+    auditor = Auditor(data, latents, kernel="arb")
+    verdict = auditor.check(files.certificate(data, statements, image=image, **options))
+    if verdict.status is not Status.PROVED:
+        return "not proved"
+    margins = [None if margin is None else below(margin) for margin in verdict.margins]
+    certificate = files.certificate(data, statements, image=image, margins=margins, **options)
+    require(auditor.check(certificate).status is Status.PROVED, "a margin that was proved is not proved when stated")
+    margins = [None if margin is None else below(margin * (1 - _SHARE)) for margin in verdict.margins]
+    certificate = files.certificate(data, statements, image=image, margins=margins, **options)
+    other = check(certificate, data, latents, kernel="proved")
+    require(other.status is Status.PROVED, f"PROVED by the rules alone: {other.reason}: {other.message}")
+    return "proved"
+
+
+def _class(logits: list[Any]) -> int:
+    return max(range(CLASSES), key=lambda c: float(logits[c]))
+
+
+def _statements(recipe: Recipe, images: list[Values], width: float, opened: dict[int, int]) -> list[Document]:
+    """All statements of the recipe's form, each true of every image; those that `opened` names lack an end."""
+
+    def ends(index: int, values: list[Any]) -> list[float | None]:
+        return [None if opened.get(index) == side else end for side, end in enumerate(_hull(values, width))]
+
+    if not PARADIGMS[recipe.paradigm].spatial:
+        return [files.activation_statement(j, *ends(j, [each.activations[j] for each in images])) for j in range(COUNT)]
+    return [
+        files.patch_statement(patch, j, *ends(index, [each.observables[patch][j] for each in images]))
+        for index, (patch, j) in enumerate(product(range(recipe.patches), range(COUNT)))
+    ]
+
+
+def _hull(values: list[Any], width: float) -> tuple[float, float]:
+    """An interval that holds these values."""
+    ends = [around(value, width) for value in values]
+    return min(low for low, _ in ends), max(high for _, high in ends)
+
+
+def _clauses(recipe: Recipe, images: list[Values], width: float, clauses: Clauses) -> list[Document]:
+    """The ceiling and the floor that exempt these, true of all these images, where the paradigm has them."""
+    found = []
+    for of, exempt, side in zip((files.order_clause, files.floor), clauses, (1, 0), strict=True):
+        others = [a for each in images for j, a in enumerate(each.activations) if j not in (exempt or ())]
+        if recipe.paradigm in ("top_k", "evidence") and exempt is not None and others:
+            found.append(of(sorted(exempt), _hull(others, width)[side]))
+    return found
+
+
+def _sums(
+    recipe: Recipe, head: Head, images: list[Values], predicted: int, width: float, rivals: set[int | None]
+) -> list[Document]:
+    """Sums about these rivals, true of all these images, where the paradigm has them."""
+    found: list[Document] = []
+    every = [c for c in range(CLASSES) if c != predicted]
+    for rival in [each for each in (None, *every) if each in rivals] if recipe.paradigm == "evidence" else ():
+        about = every if rival is None else [rival]
+        taken = [taken_back(head, each.activations, predicted, c) for each in images for c in about]
+        found.append(files.total(None if rival is None else about, max(0.0, _hull(taken, width)[1])))
+    return found
+
+
+def _two_classes_are_not_proved(
+    recipe: Recipe,
+    numbers: tuple[int, int],
+    width: float,
+    opened: dict[int, int],
+    clauses: Clauses,
+    sums: set[int | None],
+) -> str:
+    """Statements that are true of two images of different classes entail neither."""
+    head = draw_head(recipe, random.Random(f"{recipe.name} {numbers[0]}"))
+    images = [draw_image(head, random.Random(f"image {number}"))[: recipe.patches] for number in numbers]
+    values = [head.at(image) for image in images]
+    logits = [each.logits for each in values]
+    classes = list(map(_class, logits))
+    first, second = classes
+    apart = [logits[n][classes[n]] - logits[n][classes[1 - n]] for n in (0, 1)]
+    if first == second or not all(bool(difference > 0) for difference in apart):
+        return "one class"
+    statements = _statements(recipe, values, width, opened)
+    statements += _clauses(recipe, values, width, clauses)
+    for predicted, image in zip(classes, images, strict=True):
+        stated = [*statements, *_sums(recipe, head, values, predicted, width, sums)]
+        certificate = files.certificate(head.data, stated, predicted, CLASSES, recipe.paradigm, recipe.patches, image)
+        verdict = judged(Auditor, certificate, head.data, files.latents([image]))
+        require(verdict == ("NOT_PROVED", "entailment"), f"{verdict} of statements that two classes share")
+    return "two classes"
+
+
+# Certificates survive their files.
+
+_INDEX = st.integers(0, 10**17)
+_NUMBER = st.floats(allow_nan=False, allow_infinity=False).map(lambda x: x + 0.0)
+_INTERVAL = (
+    st.tuples(_NUMBER, _NUMBER).map(sorted)
+    | _NUMBER.map(lambda end: [-math.inf, end])
+    | _NUMBER.map(lambda end: [end, math.inf])
+)
+_MARGIN = st.floats(min_value=0.0, exclude_min=True, allow_infinity=False)
+
+
+@st.composite
+def _certificates(draw: st.DrawFn) -> Certificate:
+    classes = draw(st.integers(2, 5))
+    predicted = draw(st.integers(0, classes - 1))
+    patches = draw(st.integers(1, 9))
+    statements: list[Any]
+    if draw(st.booleans()):
+        pairs = draw(st.sets(st.tuples(st.integers(0, patches - 1), _INDEX), max_size=6))
+        statements = [PatchStatement(*pair, *draw(_INTERVAL)) for pair in pairs]
+        paradigm = draw(st.sampled_from([name for name, each in PARADIGMS.items() if each.spatial]))
+    else:
+        exempt = sorted(draw(st.sets(_INDEX, max_size=6)))
+        statements = [ActivationStatement(j, *draw(_INTERVAL)) for j in exempt]
+        statements += [OrderStatement(tuple(exempt), draw(_NUMBER))] * draw(st.booleans())
+        statements += [FloorStatement(tuple(exempt), draw(_NUMBER))] * draw(st.booleans())
+        paradigm = draw(st.sampled_from(["top_k", "evidence"]))
+        if paradigm == "evidence":
+            upper = st.floats(min_value=0.0, allow_infinity=False)
+            listed = sorted(draw(st.sets(st.integers(0, classes - 1))) - {predicted})
+            statements += [SumStatement(None, draw(upper))] * draw(st.booleans())
+            parts = draw(st.sampled_from([[listed], [[c] for c in listed]]))
+            statements += [SumStatement(tuple(part), draw(upper)) for part in parts if part]
+    prices = []
+    if paradigm == "assignment":
+        for rival in sorted(draw(st.sets(st.integers(0, classes - 1), max_size=2)) - {predicted}):
+            listed = sorted(draw(st.sets(_INDEX, max_size=3)))
+            prices.append(Prices(rival, tuple(listed), tuple(draw(_MARGIN) for _ in listed)))
+    digest = st.text("0123456789abcdef", min_size=64, max_size=64)
+    return Certificate(
+        head=draw(digest),
+        latents=draw(st.none() | digest),
+        predicted=predicted,
+        paradigm=paradigm,
+        patches=patches,
+        statements=tuple(statements),
+        margins=tuple(None if c == predicted else draw(_MARGIN) for c in range(classes)),
+        minimal=PARADIGMS[paradigm].minimal and draw(st.booleans()),
+        version=draw(st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=9)),
+        prices=tuple(prices),
+    )
+
+
+def _a_certificate_survives_its_file(certificate: Certificate) -> str:
+    data = certificate.to_bytes()
+    again = Certificate.from_bytes(data)
+    require(again == certificate, f"read as {again}")
+    require(again.to_bytes() == data, "written differently")
+    return "kept"
+
+
+PROPERTIES = (
+    Property(
+        "what the rules prove, the proved program proves",
+        {
+            "recipe": st.sampled_from(RECIPES),
+            "number": st.integers(0, 10**6),
+            "left_out": st.frozensets(st.integers(0, PATCHES * COUNT - 1), max_size=6),
+            "width": st.sampled_from((0.0, 2.0**-30, 2.0**-8, 2.0**-4)),
+            "opened": _OPENED,
+            "clauses": _CLAUSES,
+            "sums": _SUMS,
+        },
+        _proved_margins_hold,
+        "proved",
+    ),
+    Property(
+        "what two classes share proves neither",
+        {
+            "recipe": st.sampled_from(RECIPES),
+            "numbers": st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)),
+            "width": st.sampled_from((0.0, 2.0**-8)),
+            "opened": _OPENED,
+            "clauses": _CLAUSES,
+            "sums": _SUMS,
+        },
+        _two_classes_are_not_proved,
+        "two classes",
+    ),
+    Property(
+        "the order of statements is free",
+        {"case": st.sampled_from(accepted()), "shuffle": st.randoms(use_true_random=False)},
+        order_is_free,
+        "PROVED",
+    ),
+    Property(
+        "so are the names of prototypes",
+        {"case": st.sampled_from(accepted()), "order": st.permutations(range(COUNT))},
+        names_of_prototypes_are_free,
+        "PROVED",
+    ),
+    Property(
+        "so is the unit of length",
+        {"case": st.sampled_from(accepted()), "power": st.integers(-40, 40)},
+        unit_of_length_is_free,
+        "PROVED",
+    ),
+    Property(
+        "a certificate survives its file", {"certificate": _certificates()}, _a_certificate_survives_its_file, "kept"
+    ),
+)
