@@ -32,13 +32,13 @@ QUICK = {
 CUTS = {
     # Every range of an activation, by half a per cent at either end.
     "activations": (
-        "reading/audit.py",
-        "box = self._activations.box(self._certificate.statements, self._certificate.patches, quick)",
+        "reading/margin.py",
+        "unit = 1 << weight.bits + box.bits",
         """
-        box = self._activations.box(self._certificate.statements, self._certificate.patches, quick)
         cuts = [(high - low) // 200 for low, high in zip(box.lower, box.upper)]
         lower = [low + cut for low, cut in zip(box.lower, cuts)]
-        box = type(box)(lower, [high - cut for high, cut in zip(box.upper, cuts)], box.bits)
+        box = Box(lower, [high - cut for high, cut in zip(box.upper, cuts)], box.bits)
+        unit = 1 << weight.bits + box.bits
         """,
     ),
     # What prices leave to a rival, by half a per cent.
