@@ -82,6 +82,7 @@ LIKE_ANOTHER = (
     "epsilon 0x1p-1074 under exp_distance",
     "20,000 patches stated, P = 2000, top_mean",
     "a shape of 10^17 by 0",
+    "38,000 statements, P = 2000, D = 64",
 )
 """Attacks that end where one that is tried in the short run ends, too: in the same reader, pooling, count or grid."""
 
