@@ -143,7 +143,7 @@ PAGES = (
     ),
     Page("marabou.md", "benchmarks.marabou --tool {tool} --out {out}"),
 )
-"""In the order in which they are made. `against.md` compares two commits, and `attack.md` is made by the tests."""
+"""In the order in which they are made. `against.md` compares two commits."""
 
 
 def git(*arguments: str) -> str:

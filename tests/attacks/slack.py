@@ -2,7 +2,7 @@
 
 It knows no rule of a paradigm and imports neither the search nor the checker, but what a head is (`verale.head`). It
 optimises in float64 (`attacks.floats`), then moves the result onto the statements in balls of 300 bits, where
-`support.claims` decides whether it satisfies them and how far the rival is behind. `attacked` applies it.
+`support.claims` decides whether it satisfies them and how far the rival is behind.
 
 First every patch gets options: latents that satisfy what is stated of it and have an extreme observable. Patch by patch
 the best option is taken, from several starts. From there all patches move together along the projected gradient.
@@ -18,7 +18,7 @@ from math import inf, isfinite, nan
 import flint
 import torch
 from attacks.floats import NARROW, inside, sizes, solved
-from support.arithmetic import PRECISION, Ball, Matrix, Vector, ball, balls
+from support.arithmetic import PRECISION, Ball, Vector, ball, balls
 from support.claims import Claim, interval
 from support.exact import Values
 from support.files import Document, activation_statement, given
@@ -26,7 +26,7 @@ from torch import Tensor
 
 from verale.head.evaluation import evaluate, observables
 
-__all__ = ["Attempt", "attack", "attempts", "nearly"]
+__all__ = ["Attempt", "attack"]
 
 _FEASIBLE = 1e-7
 _SETTLING, _STEPS, _SWEEPS, _RESTARTS, _DECIDED = 25, 40, 3, 6, 3
@@ -71,11 +71,10 @@ class Attempt:
 def attack(certificate: bytes, head: bytes, latents: bytes, seed: int = 0) -> list[Attempt]:
     """What the attack finds against each margin of a certificate that names an image."""
     with flint.ctx.workprec(PRECISION):
-        return [*attempts(Claim.read(certificate, head, latents), seed)]
+        return [*_attempts(Claim.read(certificate, head, latents), seed)]
 
 
-def attempts(claim: Claim, seed: int = 0) -> Iterator[Attempt]:
-    """The same of a claim that has been read. Call it within `flint.ctx.workprec(PRECISION)`."""
+def _attempts(claim: Claim, seed: int) -> Iterator[Attempt]:
     own = balls(given(claim.image))
     start = _logits(claim, own)
     search = _Search(claim, seed)
@@ -94,17 +93,6 @@ def attempts(claim: Claim, seed: int = 0) -> Iterator[Attempt]:
                 found = logits[claim.predicted] - logits[rival]
                 gap = found if found < gap else gap
         yield Attempt(rival, gap, margin, begin)
-
-
-def nearly(claim: Claim, seed: int = 0) -> Iterator[Matrix]:
-    """Images in floats that satisfy the statements but for rounding, and bring each rival in turn as near as they can.
-
-    The claim names an image.
-    """
-    search = _Search(claim, seed)
-    for rival, margin in enumerate(claim.margins):
-        if margin is not None:
-            yield from search.candidates(rival)
 
 
 def _logits(claim: Claim, image: list[Vector]) -> list[Ball]:

@@ -1,10 +1,8 @@
-"""Certificates that the checker proves and that name an image, to be attacked (`attacked`).
+"""Certificates that the checker proves and that name an image, to be attacked (`slack`).
 
-- `emitted`: what the search writes for random heads, and for those of `tight`.
-- `mutated`: the same with a statement dropped or with wider intervals; the margins are those that the checker proves.
-- `random`: statements drawn at random that are true of the same image; likewise.
+- `emitted`: what the search writes for random heads.
+- `random`: statements drawn at random that are true of the same image; the margins are those that the checker proves.
 - `tight`: certificates whose rule is attained (`tight`), so that the attack must attain it too.
-- `corpus`: mutants of the corpora's accepted certificates that stay proved.
 """
 
 from __future__ import annotations
@@ -17,37 +15,27 @@ from typing import Any
 
 import flint
 import safetensors.torch
-import torch
 from attacks.tight import around, tight
 from support import files
 from support.arithmetic import PRECISION, below
 from support.claims import taken_back
 from support.exact import Head
 from support.files import read_latents
-from support.judged import judged
-from support.mutants import mutants_of
 
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
-from verale.head import Head as TorchHead
 from verale.paradigms import ORDERS
 from verale.search.explain import explain
-from verale.soundness.combinations import COMBINATIONS, Combination, draw, searches
-from verale.soundness.corpus.cases import accepted
+from verale.soundness.combinations import COMBINATIONS, Combination, Draw, draw, searches
 
-__all__ = ["KINDS", "Key", "Target", "of_corpora", "of_random_heads", "of_tight_heads", "some", "verdict_of"]
-
-KINDS = ("emitted", "mutated", "random", "tight", "corpus")
-
-Key = tuple[str, str, str]
-"""Paradigm, pooling and readout."""
+__all__ = ["Target", "of_heads", "of_tight_heads", "some", "verdict_of"]
 
 
 @dataclass(frozen=True)
 class Target:
-    """A certificate that the checker proves, with its files; its kind is one of `KINDS`."""
+    """A certificate that the checker proves, with its files; its kind is one of those above."""
 
-    key: Key
+    paradigm: str
     kind: str
     name: str
     certificate: bytes
@@ -63,63 +51,38 @@ def some(one_in: int) -> tuple[Combination, ...]:
     return tuple(each for group in groups.values() for each in group[::one_in])
 
 
-def of_random_heads(combination: Combination, number: int) -> Iterator[Target]:
-    """Certificates of a small random head and one image under every paradigm: emitted, mutated and random."""
-    drawn = draw(combination, number, 1, small=True)
-    head, latents = drawn.head.to_bytes(), safetensors.torch.save({"latents": drawn.latents})
-    for paradigm, order in searches(drawn.head):
-        if order == ORDERS[0]:
-            key = paradigm, combination.pooling, combination.readout
-            name = f"{combination}, {paradigm}, draw {number}"
-            yield from _of_search(key, name, drawn.head, drawn.latents, (head, latents), drawn.tolerance)
+def of_heads(combinations: tuple[Combination, ...]) -> Iterator[Target]:
+    """Certificates of a small random head and one image under every paradigm, and tight ones, of each combination."""
+    for combination in combinations:
+        drawn = draw(combination, 0, 1, small=True)
+        for paradigm, order in searches(drawn.head):
+            if order == ORDERS[0]:
+                yield from _of_search(paradigm, f"{combination}, {paradigm}", drawn)
+        yield from of_tight_heads(combination)
 
 
-def of_tight_heads(combination: Combination, number: int, brief: bool = False) -> Iterator[Target]:
-    """Tight certificates, and those that the search writes for the same heads. If `brief`, one for each paradigm."""
-    for each in tight(combination, number, brief):
-        key = each.paradigm, combination.pooling, combination.readout
-        name = f"{combination}, {each.paradigm}, {each.name}, draw {number}"
+def of_tight_heads(combination: Combination) -> Iterator[Target]:
+    """A tight certificate for each paradigm."""
+    for each in tight(combination):
+        name = f"{combination}, {each.paradigm}, {each.name}"
         certificate = _proved(each.document, Auditor(each.head, each.latents, kernel="arb"))
         if certificate is None:
             raise ValueError(f"{name}: a certificate that was built to be proved is not")
-        yield Target(key, "tight", name, certificate, each.head, each.latents)
-        if not brief:
-            head, subject = TorchHead.from_bytes(each.head), (each.head, each.latents)
-            latents = safetensors.torch.load(each.latents)["latents"]
-            yield from _of_search(key, f"{name}, of its head", head, latents, subject, 0.0)
+        yield Target(each.paradigm, "tight", name, certificate, each.head, each.latents)
 
 
-def of_corpora(one_in: int, seed: int) -> Iterator[Target]:
-    """One in so many mutants of accepted certificates: of these, those that stay proved and name an image."""
-    with_latents = (case for case in accepted() if case.latents is not None)
-    for _, case, mutant in mutants_of(with_latents, one_in, seed):
-        if mutant.latents is None:
-            continue
-        if judged(Auditor, mutant.certificate, mutant.head, mutant.latents) != ("PROVED", ""):
-            continue
-        predicate, head = json.loads(mutant.certificate)["predicate"], Head.read(mutant.head)
-        if "instance" in predicate["claims"]:
-            key = predicate["paradigm"], head.kind("pooling"), head.kind("readout")
-            name = f"{case.name}, {mutant.kind}"
-            yield Target(key, "corpus", name, mutant.certificate, mutant.head, mutant.latents)
-
-
-def _of_search(
-    key: Key, name: str, head: TorchHead, latents: torch.Tensor, subject: tuple[bytes, bytes], tolerance: float
-) -> Iterator[Target]:
-    """What the search writes for one image under one paradigm; the same mutated, and random statements."""
-    (result,) = explain(head, latents, key[0], tolerance=tolerance)
+def _of_search(paradigm: str, name: str, drawn: Draw) -> Iterator[Target]:
+    """What the search writes for one image under one paradigm, and random statements."""
+    subject = drawn.head.to_bytes(), safetensors.torch.save({"latents": drawn.latents})
+    (result,) = explain(drawn.head, drawn.latents, paradigm, tolerance=drawn.tolerance)
     if not isinstance(result, Certificate):
         return
-    emitted, auditor, generator = result.to_bytes(), Auditor(*subject, kernel="arb"), random.Random(name)
+    emitted, auditor = result.to_bytes(), Auditor(*subject, kernel="arb")
     if auditor.check(emitted).status is Status.PROVED:
-        yield Target(key, "emitted", f"{name}, emitted", emitted, *subject)
-    document = json.loads(emitted)
-    mutated = _with(document, _mutated(document["predicate"]["statements"], generator))
-    for kind, changed in (("mutated", mutated), ("random", _drawn(document, *subject, generator))):
-        proved = _proved(changed, auditor)
-        if proved is not None:
-            yield Target(key, kind, f"{name}, {kind}", proved, *subject)
+        yield Target(paradigm, "emitted", f"{name}, emitted", emitted, *subject)
+    proved = _proved(_drawn(json.loads(emitted), *subject, random.Random(name)), auditor)
+    if proved is not None:
+        yield Target(paradigm, "random", f"{name}, random", proved, *subject)
 
 
 def verdict_of(document: dict[str, Any], auditor: Any) -> Any:
@@ -143,26 +106,6 @@ def _proved(document: dict[str, Any], auditor: Auditor) -> bytes | None:
         return None
     margins = [None if margin is None else below(margin).hex() for margin in verdict.margins]
     return files.encode(document | {"predicate": document["predicate"] | {"margins": margins}})
-
-
-def _mutated(statements: list[dict[str, Any]], generator: random.Random) -> list[dict[str, object]]:
-    """One statement dropped, every interval wider, or some ends left out."""
-    change = generator.randrange(3)
-    if change == 0 and len(statements) > 1:
-        gone = generator.randrange(len(statements))
-        return [each for index, each in enumerate(statements) if index != gone]
-    if change == 1:
-        return [_opened(each, generator) for each in statements]
-    share = 10.0 ** -generator.randint(2, 6)
-    return [_widened(each, share) if "interval" in each else each for each in statements]
-
-
-def _widened(statement: dict[str, Any], share: float) -> dict[str, object]:
-    low, high = (end and float.fromhex(end) for end in statement["interval"])
-    by = share * max(abs(low or 0.0), abs(high or 0.0))
-    return statement | {
-        "interval": files.interval(None if low is None else low - by, None if high is None else high + by)
-    }
 
 
 def _opened(statement: dict[str, Any], generator: random.Random) -> dict[str, object]:

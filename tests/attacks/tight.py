@@ -91,12 +91,8 @@ def around(value: object) -> tuple[float, float]:
     return below(low - by), above(high + by)
 
 
-def tight(combination: Combination, number: int, brief: bool = False) -> Iterator[Tight]:
-    """Certificates of heads with these parts, for every paradigm that they have; another number draws others.
-
-    Args:
-        brief: whether to take one certificate for each paradigm instead of all.
-    """
+def tight(combination: Combination) -> Iterator[Tight]:
+    """A certificate of a head with these parts, for every paradigm that it has."""
     softmax = combination.geometry == "softmax"
     mixes = (combination.pooling, combination.readout) == ("max", "linear") and combination.similarity != "quadratic"
     left_out = {"assignment"} if mixes else {"assignment", "mixed"}
@@ -106,14 +102,13 @@ def tight(combination: Combination, number: int, brief: bool = False) -> Iterato
         # What is stated of the second anchor is not attained in `triangle`, and other paradigms state nothing of it.
         slants = (False, True) if paradigm in ("projection", "hypersphere") else (False,)
         choices = [(upper, slanted) for upper in (True, False) for slanted in slants]
-        for upper, slanted in choices[(turn + number) % len(choices) :][:1] if brief else choices:
-            generator = random.Random(f"{combination} {number} {upper} {slanted}")
-            scene = (_masses if softmax else _points)(combination, generator, upper, slanted)
-            name = f"{'greatest' if upper else 'least'}{' slanted' if slanted else ''}"
-            yield _settled(paradigm, name, scene, _statements(paradigm, scene, upper, slanted))
+        upper, slanted = choices[turn % len(choices)]
+        generator = random.Random(f"{combination} 0 {upper} {slanted}")
+        scene = (_masses if softmax else _points)(combination, generator, upper, slanted)
+        name = f"{'greatest' if upper else 'least'}{' slanted' if slanted else ''}"
+        yield _settled(paradigm, name, scene, _statements(paradigm, scene, upper, slanted))
     if softmax and (combination.similarity, combination.pooling) == ("identity", "max"):
-        for rivals in (2 + number % 2,) if brief else (2, 3):
-            yield _competition(rivals, random.Random(f"{combination} {number} {rivals}"))
+        yield _competition(2, random.Random(f"{combination} 0 2"))
 
 
 # Heads.

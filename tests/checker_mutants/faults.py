@@ -1,5 +1,5 @@
 """Faults of the checker that somebody thought of, at least one a file: a wrong formula, a term that is missing, a
-quantity in the place of another, a check left out. Small changes of the syntax are made by `generated`.
+quantity in the place of another, a check left out; as `support.outside_faults` has those of all else.
 
 FILE FUNCTION: WHAT IS WRONG THEN
     the change, as `support.syntax.changed` takes it, on as many lines as it needs
@@ -8,47 +8,9 @@ FILE FUNCTION: WHAT IS WRONG THEN
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from pathlib import Path
-from textwrap import dedent
+__all__ = ["TABLE"]
 
-from support.syntax import changed
-
-__all__ = ["FAULTS", "Fault", "planted"]
-
-_CHECKER = Path(__file__).parents[2] / "verale" / "checker"
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Another source of a file of the checker.
-
-    Attributes:
-        file: its name in `verale/checker`.
-        wrong: what is wrong then.
-        source: the whole file.
-        test: the test that has to detect it; "" of a change that `generated` makes.
-    """
-
-    file: str
-    wrong: str
-    source: str
-    test: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.file}: {self.wrong}"
-
-
-def planted(file: str) -> list[Fault]:
-    """The faults of a file. Raises ValueError, SyntaxError where one cannot be planted (`changed`)."""
-    source = (_CHECKER / file).read_text(encoding="utf-8")
-    return [
-        Fault(file, wrong, changed(source, function, change), test) for function, wrong, change, test in FAULTS[file]
-    ]
-
-
-_TABLE = r"""
+TABLE = r"""
 # Numbers and kernels.
 numbers.py least_of: what several prove is what one of them does
     _of_all(min, same) => _of_all(max, same)
@@ -167,7 +129,7 @@ chain.py Similarity.ends: similarities of distances rise
 reading/pooling.py Pooling.similarities: nothing is rounded inward
     partial(similarity.ends, self._space.arithmetic, m_bits=bits, bits=bits, inward=inward)
     => partial(similarity.ends, self._space.arithmetic, m_bits=bits, bits=bits)
-    soundness/test_attacks.py::test_an_attack_finds_nothing[within]
+    soundness/test_containment.py::test_ranges_lie_within_those_that_are_proved
 reading/pooling.py Pooling.box: patches that are alike count once
     _ends(self._unstated, count) => _ends(self._unstated, 1)
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-max_minus_mean]
@@ -292,7 +254,7 @@ reading/lipschitz.py Lipschitz._raised: roots are rounded outward inward
     unit/checker/reading/test_lipschitz.py::test_rational_ends_of_neighbours_are_exact[arb]
 reading/lipschitz.py Lipschitz._certain: ends need not be as stated
     holds(y) => True
-    soundness/test_attacks.py::test_an_attack_finds_nothing[within]
+    soundness/test_containment.py::test_ranges_lie_within_those_that_are_proved
 reading/paradigms.py Activations.boxes_without: what is left out says something of neighbours
     [each for each in others if each is not dropped] => list(others)
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-negated]
@@ -600,7 +562,7 @@ reading/space.py ball: of two alike it is the box's
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/balls-of-one-size]
 reading/space.py Space.__init__: a norm's upper end is its lower end
     sqrt_ends(square << 2 * self.bits) => (sqrt_ends(square << 2 * self.bits)[0],) * 2
-    soundness/test_attacks.py::test_an_attack_finds_nothing[containment]
+    soundness/test_containment.py::test_ranges_contain_the_truth
 reading/paradigms.py Activations.boxes_without: other patches are forgotten
     {**parts, dropped.patch: self._part(left)} => {dropped.patch: self._part(left)}
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/not-minimal]
@@ -627,7 +589,7 @@ reading/joint.py Joint.target: a scale is forgotten
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-joint-euclidean-negated-wide-scaled]
 reading/joint.py Joint.target: what a share leaves of a cosine is forgotten
     Fraction(sum(apart), 1 << places + 2 * space.bits) => error
-    soundness/test_attacks.py::test_an_attack_finds_nothing[containment]
+    soundness/test_containment.py::test_ranges_contain_the_truth
 reading/joint.py Joint.provable: without a statement, the domain's ranges are statements
     left
     => left + [PatchStatement(0, j, *(Fraction(side[j], 1 << self._space.bits)
@@ -663,7 +625,7 @@ reading/joint.py Joint.margins: a combination's shares are whole numbers
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-joint-euclidean-negated-scaled]
 reading/quadratic.py QuadraticRule.ranges: at most seven statements are taken together
     self._patch(statements) => self._patch(statements[:7])
-    soundness/test_attacks.py::test_an_attack_finds_nothing[within]
+    soundness/test_containment.py::test_eight_statements_about_a_patch_count
 reading/facts.py _moved: squares add up as lengths do
     ceil_shift((isqrt(square << space.bits) + 1 + length) ** 2, -space.bits)
     => square + ceil_shift(length ** 2, -space.bits)
@@ -702,22 +664,22 @@ deployment.py gamma: roundings add up
     unit/checker/reading/test_deployment.py::test_gamma_is_refused_where_it_says_nothing
 reading/deployment.py Losses.__init__: a sum loses what a term loses
     head.depth + 3 + 4 * deployment.sqrt + 3 => 3 + 4 * deployment.sqrt + 3
-    soundness/test_attacks.py::test_an_attack_finds_nothing[deployments]
+    soundness/test_deployed.py::test_no_more_is_proved_than_the_adversary_computes
 reading/deployment.py Computed._apart: similarities under means are exact
     without self._rounding(greatest)
-    soundness/test_attacks.py::test_an_attack_finds_nothing[deployments]
+    soundness/test_deployed.py::test_no_more_is_proved_than_the_adversary_computes
 reading/deployment.py Computed._similar: the last operations are exact
     without self._rounding(most)
-    soundness/test_attacks.py::test_an_attack_finds_nothing[deployments]
+    soundness/test_deployed.py::test_no_more_is_proved_than_the_adversary_computes
 reading/deployment.py Computed._off: the argument of a similarity is exact
     without _part(self._share, abs(x))
-    soundness/test_attacks.py::test_an_attack_finds_nothing[deployments]
+    soundness/test_deployed.py::test_no_more_is_proved_than_the_adversary_computes
 reading/deployment.py Losses.least: nearer distances lose less
     never low << self._bits < turn * turn
     unit/checker/reading/test_losses.py::test_what_is_farther_is_not_computed_as_nearer_than_the_least[expanded]
 reading/deployment.py deployed_margins: a rival's logit is exact
     without roundings[rival]
-    soundness/test_attacks.py::test_an_attack_finds_nothing[deployments]
+    soundness/test_deployed.py::test_no_more_is_proved_than_the_adversary_computes
 
 # What is read.
 read/formats.py Tensor.check_finite: great numbers below 0 are not looked at
@@ -864,7 +826,7 @@ file_auditor.py FileAuditor.__init__: pictures are not read
     unit/checker/test_picture_files.py::test_proves_a_picture_from_files
 limit.py allowed: each byte allows what a megabyte does
     max(1, -(-size // _MEGABYTE)) => size
-    soundness/test_attacks.py::test_an_attack_finds_nothing[limits]
+    unit/checker/test_limits.py::test_larger_files_may_take_longer
 limit.py Clock.look: a proof takes as long as it likes
     self.taken > self._seconds => False
     unit/checker/test_limits.py::test_no_machine_is_so_fast_that_a_limit_is_not_kept[0.0001]
@@ -873,10 +835,10 @@ limit.py Clock.start: short limits are looked at as seldom as long ones
     unit/checker/test_limits.py::test_no_machine_is_so_fast_that_a_limit_is_not_kept[0.0001]
 limit.py Clock.look: memory is not looked at
     _resident() - self._before => 0
-    soundness/test_attacks.py::test_an_attack_finds_nothing[limits]
+    unit/checker/test_limits.py::test_what_was_taken_since_the_start_is_limited
 limit.py Clock.keep: numbers take no memory
     size * numbers => 0
-    soundness/test_attacks.py::test_an_attack_finds_nothing[limits]
+    unit/checker/test_limits.py::test_what_was_taken_since_the_start_is_limited
 read/pictures.py opened_files: time that was taken is not counted
     taken += stored.taken => taken += 0
     unit/checker/read/test_pictures.py::test_the_time_of_reading_is_limited_by_what_is_read
@@ -988,26 +950,3 @@ proved/program.py find_program: the script takes the place of a program that is 
     without os.environ.get(VARIABLE)
     unit/checker/proved/test_audit.py::test_without_an_executable_there_is_no_auditor
 """
-
-
-_TESTED = re.compile(r"[\w/]+\.py::(?:\w+::)?test_.*")
-"""How a test is named."""
-
-
-def _by_file() -> dict[str, list[tuple[str, str, str, str]]]:
-    """For each file of the checker: a function, what is wrong, the change, and the test.
-
-    Raises ValueError without a test.
-    """
-    faults: dict[str, list[tuple[str, str, str, str]]] = {}
-    for text in re.split(r"\n+(?=\w)", re.sub(r"^#.*$", "", _TABLE, flags=re.MULTILINE).strip()):
-        title, *change, test = map(str.rstrip, text.rstrip().split("\n"))
-        if not _TESTED.fullmatch(test.strip()):
-            raise ValueError(f"{title}: expected a test in the last line, found {test.strip()!r}")
-        place, wrong = title.split(": ", 1)
-        file, function = place.split(" ")
-        faults.setdefault(file, []).append((function, wrong, dedent("\n".join(change)), test.strip()))
-    return faults
-
-
-FAULTS = _by_file()

@@ -39,8 +39,14 @@ def there() -> Iterator[ProcessPoolExecutor]:
         yield process
 
 
-@pytest.mark.parametrize("digits", ["exact", "fewest"])
-@pytest.mark.parametrize("paradigm", PARADIGMS)
+@pytest.mark.parametrize(
+    ("paradigm", "digits"),
+    [
+        pytest.param(name, digits, marks=[pytest.mark.long] * ((at + which + 1) % 2))
+        for at, name in enumerate(PARADIGMS)
+        for which, digits in enumerate(("fewest", "exact"))
+    ],
+)
 def test_every_paradigm_is_searched_on_a_bad_device_and_proved(
     paradigm: str, digits: str, there: ProcessPoolExecutor
 ) -> None:

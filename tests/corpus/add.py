@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from support.computed import holds_of_deployed
+from support.binary32 import holds_of_deployed
 from support.truth import holds
 
 from verale.checker import Auditor, Status

@@ -25,9 +25,21 @@ SEARCHED = (
 )
 """Attacks that are answered when the time of a search is over, or nearly."""
 
-COVERED = dict.fromkeys(
-    ("audit forty pictures of 2364 rows", "explain a picture of eight million rows"), "audit a picture of 2364 rows"
-)
+COVERED = {
+    "audit forty pictures of 2364 rows": "audit a picture of 2364 rows",
+    "explain a picture of eight million rows": "audit a picture of 2364 rows",
+    "explain a network of long numbers": "audit a network of long numbers",
+    "explain with 10000 classes": "explain with 100000 classes",
+    "explain with 80000 prototypes": "explain with 100000 classes",
+    "network show 4000 layers": "head show a megabyte of labels",
+    "picture of a certificate of many patches": "report on a certificate of many patches",
+    "refute a softmax of many channels": "refute many classes",
+    "refute with too many multiplications": "refute many deep patches",
+    "report on 10000 prototypes of one image each": "report on 500 names of four images",
+    "summary of a megabyte of rows": "summary of tiny numbers",
+    "unpack 6000 row groups": "unpack 4000 columns",
+    "unpack a certificate of 140 megabytes": "unpack one certificate of a megabyte 5000 times",
+}
 """Attacks that are left out of a short run, each with one that takes the same way to the same limit."""
 
 

@@ -1,6 +1,8 @@
 """A head evaluated as binary32 may: sums in random trees, fused operations or not, underflow gradual or to zero.
 
 It shares no line with the checker. Numbers are fractions that are rounded to the nearest binary32 number, ties to even.
+It judges rejected deployment claims, too: latents of binary32 numbers that satisfy every statement, for which such an
+evaluation does not give the predicted class the greatest logit, show that the claim is false.
 """
 
 from __future__ import annotations
@@ -11,6 +13,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
+import flint
+from support.arithmetic import PRECISION
+from support.claims import Claim
+from support.exact import Head as Exact
+from support.files import given, read_latents
+
+from verale.checker.deployment import Deployment
 from verale.head import (
     BankPooling,
     Cosine,
@@ -30,21 +39,64 @@ from verale.head import (
     Threshold,
     TopMeanPooling,
 )
+from verale.soundness.corpus.cases import BEYOND, Case
 
-__all__ = ["Machine", "nearest"]
+__all__ = ["PROTOTYPES", "Machine", "holds_of_deployed", "is_lost", "nearest"]
+
+PROTOTYPES = "prototypes"
+"""What is false of a head whose prototypes are no binary32 numbers (`claim` of the mark)."""
+_MACHINES = 300
+"""How many ways to compute are tried until one loses."""
 
 _NORMAL, _LEAST = Fraction(1, 2**126), Fraction(1, 2**149)
 
 
 def nearest(x: Fraction) -> Fraction:
-    """The nearest binary32 number."""
+    """The nearest binary32 number. Raises OverflowError."""
     if x == 0:
         return x
     size = abs(x)
     exponent = size.numerator.bit_length() - size.denominator.bit_length()
     exponent -= size < Fraction(2) ** exponent
     unit = max(Fraction(2) ** (exponent - 23), _LEAST)
-    return Fraction(round(x / unit)) * unit  # `round` takes ties to even
+    found = Fraction(round(x / unit)) * unit  # `round` takes ties to even
+    if abs(found) >= 2**128:
+        raise OverflowError
+    return found
+
+
+def holds_of_deployed(case: Case) -> bool:
+    """Whether the mark of a rejected case holds. Of what is beyond: whether there is a reason."""
+    if case.mark == BEYOND:
+        return case.why != ""
+    if case.breaks is not None:
+        return is_lost(case.certificate, case.head, case.breaks, given(case.deployment))
+    rows = Exact.read(case.head).prototypes or []
+    return case.claim == PROTOTYPES and any(nearest(Fraction(x)) != x for row in rows for x in row)
+
+
+def is_lost(certificate: bytes, head: bytes, latents: bytes, asked: Deployment) -> bool:
+    """Whether the one image of a latents file is of binary32 numbers, certainly satisfies every statement, and in some
+    way a rival is computed to have at least the logit of the predicted class, or a number overflows or is divided by
+    0."""
+    with flint.ctx.workprec(PRECISION):
+        (image,) = read_latents(latents)
+        claim = Claim.read(certificate, head, None)
+        if not claim.satisfied(image):
+            return False
+    patches = [list(map(Fraction, z)) for z in image]
+    if any(nearest(x) != x for z in patches for x in z):
+        return False
+    rivals = [c for c, margin in enumerate(claim.margins) if margin is not None]
+    for seed in range(_MACHINES):
+        machine = Machine(seed, asked.formula, (asked.log, asked.exp, asked.sqrt))
+        try:
+            logits = machine.logits(claim.head.torch, patches)
+        except (OverflowError, ZeroDivisionError):
+            return True
+        if any(logits[claim.predicted] <= logits[c] for c in rivals):
+            return True
+    return False
 
 
 class Machine:

@@ -1,4 +1,4 @@
-"""Draw arguments for every operation of both kernels and of `dyadic`, and count the enclosures that do not hold.
+"""Draw arguments for every operation of both kernels and of `dyadic`: whether the enclosure holds.
 
 Exact results are compared with Python's integers and fractions. Logarithms and exponentials are compared with the other
 kernel's library, at 400 bits more than are asked for: arb with mpmath's `mp`, allowing for its error of a few units in
@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import random
 import struct
-from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -19,7 +18,6 @@ from mpmath import libmp
 
 from verale.checker.arithmetic import Arithmetic
 from verale.checker.dyadic import ceil_at, ceil_shift, exact, floor_at, floor_shift, hex_float, sqrt_ends
-from verale.checker.options import KERNELS, load_arithmetic
 
 TRUTH_BITS = 400
 _ERROR_BITS = 8  # mpmath's results are taken to err by 2^8 units in the last place, far more than they do
@@ -122,19 +120,6 @@ def stored(generator: random.Random) -> bool:
 
 OF_A_KERNEL: tuple[Callable[[Arithmetic, random.Random], bool], ...] = (log, exp, product)
 OF_NONE: tuple[Callable[[random.Random], bool], ...] = (roots, shifts, grid, spelled, stored)
-
-
-def failures(samples: int, seed: int = 0) -> Counter[str]:
-    """How many of `samples` draws of every operation (and kernel) failed, by its name; 0 where none did."""
-    counts: Counter[str] = Counter()
-    for each in OF_A_KERNEL:
-        for name in KERNELS:
-            kernel, generator = load_arithmetic(name), random.Random(f"{each.__name__} {seed}")
-            counts[f"{each.__name__}, {name}"] = sum(not each(kernel, generator) for _ in range(samples))
-    for plain in OF_NONE:
-        generator = random.Random(f"{plain.__name__} {seed}")
-        counts[plain.__name__] = sum(not plain(generator) for _ in range(samples))
-    return counts
 
 
 def _true_exp(kernel: Arithmetic, mantissa: int, exponent: int, bits: int) -> tuple[Fraction, Fraction]:

@@ -12,14 +12,9 @@ import json
 import random
 import struct
 from collections.abc import Iterator
-from itertools import product
 from typing import Any
 
-import flint
 from support import files
-from support.arithmetic import PRECISION, above, below, ends
-from support.claims import taken_back
-from support.exact import Head
 
 from verale.checker import Auditor, HeadError, LatentsError, Status, Verdict
 from verale.checker.certificate import read_certificate
@@ -29,10 +24,12 @@ from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.options import load_arithmetic
 from verale.checker.read.formats import read_object, read_tensors
 from verale.checker.read.latents import Latents
+from verale.checker.read.similarities import GEOMETRIES, SIMILARITIES
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.margin import lower_bound
 from verale.checker.reading.space import Space
-from verale.paradigms import PARADIGMS, paradigms_of
+from verale.paradigms import PARADIGMS
+from verale.soundness.corpus.cases import Case, accepted
 
 SEPARATOR = b"\n--\n"
 OF_HEAD, OF_LATENTS = b"H" * 64, b"Z" * 64
@@ -89,11 +86,11 @@ def judge(data: bytes) -> Verdict | None:
     return verdict
 
 
-def pieces(head: bytes, certificate: dict[str, Any], latents: bytes, image: files.Matrix) -> bytes:
-    """An input of these files."""
-    text = json.dumps(certificate).encode().replace(hashlib.sha256(head).hexdigest().encode(), OF_HEAD)
+def pieces(case: Case, image: files.Matrix) -> bytes:
+    """An input of a case's files, of which the latents are of one image."""
+    text = case.certificate.replace(hashlib.sha256(case.head).hexdigest().encode(), OF_HEAD)
     text = text.replace(files.digest(image).encode(), OF_LATENTS)
-    split = [(data[8:][: int.from_bytes(data[:8], "little")], data) for data in (head, latents)]
+    split = [(data[8:][: int.from_bytes(data[:8], "little")], data) for data in (case.head, files.given(case.latents))]
     return SEPARATOR.join([text, *(part for header, data in split for part in (header, data[8 + len(header) :]))])
 
 
@@ -144,107 +141,14 @@ def _varied(value: Any, generator: random.Random) -> Any:
     return generator.choice((*NUMBERS, *WORDS))
 
 
-IMAGE = [[0.5, 0.25], [0.75, 0.5]]
-PROTOTYPES = [[0.5, 0.25], [-0.5, 1.0], [0.75, 0.5]]
-TREE = {"kind": "soft_tree", "absent": [1, -1, -3], "present": [2, -2, -4]}
-SMALL = (0.25).hex()
-PARTS: list[dict[str, Any]] = [
-    {},
-    {"similarity": {"kind": "negated"}},
-    {"similarity": {"kind": "exp_distance", "epsilon": (1e-14).hex()}, "readout": TREE},
-    {"similarity": {"kind": "exponential"}, "pooling": {"kind": "top_mean", "k": 2}},
-    {"similarity": {"kind": "quadratic"}, "readout": {"kind": "maximum"}},
-    {"pooling": {"kind": "max_minus_mean_distance"}, "domain": files.domain(None, None)},
-    {"geometry": files.cosine(0.25), "similarity": files.IDENTITY, "pooling": {"kind": "max_minus_mean"}},
-    {"geometry": files.cosine(0.0), "similarity": {"kind": "exponential"}, "readout": TREE},
-    {"geometry": {"kind": "rooted_cosine", "epsilon": SMALL}, "similarity": {"kind": "rectified"}},
-    {"geometry": {"kind": "rooted_cosine", "epsilon": SMALL}, "similarity": {"kind": "quadratic"}},
-    {
-        "geometry": {"kind": "inner_product", "radius": None},
-        "similarity": files.IDENTITY,
-        "pooling": {"kind": "banks", "class_token": 1},
-    },
-    {"geometry": {"kind": "inner_product", "radius": (1.5).hex()}, "similarity": {"kind": "quadratic"}},
-    {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)},
-    {
-        "geometry": files.SOFTMAX,
-        "similarity": {"kind": "threshold", "threshold": SMALL},
-        "domain": files.domain(None, None),
-    },
-]
-WORDS = sorted(
-    {part["kind"] for parts in PARTS for part in parts.values() if "kind" in part}
-    | {*PARADIGMS, "entailment", "instance", "minimality", "head", "latents", "log_ratio", "max", "linear", "F32"}
-)
+WORDS = sorted({*SIMILARITIES, *GEOMETRIES, *PARADIGMS, "entailment", "instance", "minimality", "max", "linear", "F32"})
 
 
 def seeds() -> Iterator[bytes]:
-    """Inputs of every part and paradigm, whose claims hold, and a file for each reader."""
-    for number, parts in enumerate(PARTS):
-        generator = random.Random(number)
-        geometry, similarity = (files.description(**parts)[name]["kind"] for name in ("geometry", "similarity"))
-        softmax, readout = geometry == "softmax", parts.get("readout", {}).get("kind", "linear")
-        image = [[*row, 0.25] for row in IMAGE] if softmax else IMAGE
-        weight = [[generator.gauss(0, 2) for _ in range(3 + (readout == "soft_tree"))] for _ in range(2)]
-        if readout == "maximum":
-            weight = [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
-        head = Head(
-            weight,
-            None if softmax else PROTOTYPES,
-            parts,
-            bias={"linear": [0.5, 0.25], "maximum": [0.0, 0.5, 0.25]}.get(readout),
-            scale=[0.5, 1.0, 2.0] if similarity in ("log_ratio", "negated", "exponential") else None,
-            peak=[0.5, 0.0, -0.25] if similarity == "quadratic" else None,
-        )
-        with flint.ctx.workprec(PRECISION):
-            values = head.at(image)
-            first, second = map(float, values.logits)
-            spatial = [
-                files.patch_statement(patch, j, *interval(values.observables[patch][j]))
-                for patch, j in product(range(2), range(3))
-            ]
-            pooled = [
-                files.activation_statement(j, *interval(activation)) for j, activation in enumerate(values.activations)
-            ]
-        for paradigm in paradigms_of(geometry, patches=2):
-            pooled_by_max = files.description(**parts)["pooling"]["kind"] == "max"
-            if paradigm == "evidence" and readout != "linear":
-                continue
-            if paradigm == "mixed" and not (pooled_by_max and similarity != "quadratic"):
-                continue
-            if paradigm == "assignment" and similarity != "identity":
-                continue
-            statements = spatial if PARADIGMS[paradigm].spatial else pooled
-            if paradigm == "top_k":
-                low, high = map(float.fromhex, pooled[2]["interval"])
-                statements = [*pooled[:2], files.order_clause([0, 1], high), files.floor([0, 1], low)]
-            if paradigm == "evidence":
-                taken = taken_back(head, values.activations, int(second > first), int(second <= first))
-                statements = [*pooled[:2], files.total(None, max(0.0, interval(taken)[1]))]
-            if paradigm == "mixed":
-                statements = [*spatial[:4], *pooled[:2]]
-            statements = [opened(each, (index + number) % 4) for index, each in enumerate(statements)]
-            options: dict[str, Any] = {"predicted": int(second > first), "patches": 2, "paradigm": paradigm}
-            minimality = number % 2 == 0 and PARADIGMS[paradigm].minimal
-            certificate = files.document(head.data, statements, image=image, minimality=minimality, **options)
-            if paradigm == "assignment":
-                certificate["predicate"]["hints"] = {
-                    "prices": [{"rival": int(second <= first), "prototypes": [0, 2], "prices": [SMALL, SMALL]}]
-                }
-            yield pieces(head.data, certificate, files.latents([image]), image)
-    yield files.latents([IMAGE], "F32")
-    yield head.data
-    yield json.dumps(certificate).encode()
-
-
-def opened(statement: dict[str, Any], side: int) -> dict[str, Any]:
-    """The statement without its lower (0) or upper (1) end, if it has both and the side is one of these."""
-    if side > 1 or "interval" not in statement:
-        return statement
-    return statement | {"interval": [None if end == side else x for end, x in enumerate(statement["interval"])]}
-
-
-def interval(value: Any) -> tuple[float, float]:
-    """The narrowest binary64 interval that holds a number."""
-    low, high = ends(value)
-    return below(low), above(high)
+    """Inputs of accepted cases of one image, of every paradigm, and a file for each reader."""
+    for case in accepted()[::3]:
+        images = [] if case.latents is None else files.read_latents(case.latents)
+        if len(images) == 1:
+            yield pieces(case, images[0])
+            last = case
+    yield from (files.given(last.latents), last.head, last.certificate)

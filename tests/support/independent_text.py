@@ -13,10 +13,14 @@ from math import lcm
 from typing import Any
 
 from support.arithmetic import Matrix, Vector
+from support.editing import entries, split
 from support.exact import Head
 from support.files import flat
 
-__all__ = ["text_of_addition", "text_of_certificate", "text_of_head", "text_of_image", "text_of_prices"]
+__all__ = [
+    *("text_of_addition", "text_of_certificate", "text_of_head", "text_of_image", "text_of_network"),
+    *("text_of_picture", "text_of_prices"),
+]
 
 _IN_ORDER = {
     "cosine": ("epsilon",),
@@ -102,6 +106,43 @@ def text_of_addition(certificate: bytes) -> bytes:
 def text_of_image(image: Matrix) -> bytes:
     """The text of latents (L, D)."""
     return _joined(["image", _hex(len(image)), *(struct.pack(f">{len(row)}d", *row).hex() for row in image)])
+
+
+def text_of_network(data: bytes) -> bytes:
+    """The text of a network file."""
+    header, _ = split(data)
+    description = json.loads(header["__metadata__"]["verale.network"])
+    start, layers = description["input"], description["layers"]
+    numbers = {"picture": 0} | {each["name"]: at for at, each in enumerate(layers, 1)}
+    items = ["network", *map(_hex, start["shape"])]
+    items += [item for part in ("mean", "std") for item in (_hex(len(start[part])), *_ratios(start[part]))]
+    items.append(_hex(len(layers)))
+    for each in layers:
+        items += [_hex(len(each["inputs"])), *(_hex(numbers[name]) for name in each["inputs"]), each["kind"]]
+        weight = f"{each['name']}.weight"
+        if "stride" in each:
+            kernel = each["kernel"] if "kernel" in each else header[weight]["shape"][2:]
+            items += map(_hex, [*kernel, *each["stride"], *each["padding"], *each.get("dilation", [1, 1])])
+        items += [_hex(each["groups"])] if "groups" in each else []
+        items += _ratios(each[name] for name in ("slope", "lower", "upper") if name in each)
+        items += map(_hex, each.get("scale", ()))
+        if weight in header:
+            values, rows = entries(data, weight)[0], header[weight]["shape"][0]
+            bias = f"{each['name']}.bias"
+            biases = entries(data, bias)[0] if bias in header else [0.0] * rows
+            width, unit = len(values) // rows, _unit([*values, *biases])
+            items += [_hex(unit), *_rows([values[at : at + width] for at in range(0, len(values), width)], unit)]
+            items += _row(biases, unit)
+    return _joined(items)
+
+
+def text_of_picture(picture: Iterable[int]) -> bytes:
+    """The text of a picture's bytes."""
+    return _joined(["picture", bytes(picture).hex()])
+
+
+def _ratios(numbers: Iterable[str]) -> list[str]:
+    return [item for number in numbers for item in _ratio(number)]
 
 
 def _pooling(head: Head, count: int) -> list[str]:

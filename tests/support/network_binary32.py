@@ -9,24 +9,26 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
 from itertools import product
-from math import prod
 from typing import Any
 
 import numpy
-from support import files
-from support.network_truth import Drawn, Place, Shape
+from support.network_truth import Drawn, Numbers, Place, Shape, given_of
 
 __all__ = ["Adversary", "folded", "near"]
 
 F32 = numpy.float32
 _TINY = 2.0**-126
 _ULPS = 8
+_NORM = ("mean", "var", "gamma", "beta")
 
 
-def near(value: float) -> float:
+def near(value: float | Fraction) -> float:
     """The nearest binary32 number, as a Python float."""
-    return float(F32(value))
+    return float(F32(float(value)))
 
 
 class Adversary:
@@ -40,6 +42,8 @@ class Adversary:
         self._reciprocal = self._source.random() < 0.5
         self._ulps = self._source.choice([0, 1, _ULPS])
         self._shape = self._source.choice(["order", "tree", "blocks"])
+        functions = {kind: partial(self._function, kind) for kind in ("sigmoid", "tanh")}
+        self._numbers = Numbers(near, max, functions, lambda a, b: self.rounded(a * b), self.sum, self._mean)
 
     def given(
         self, network: Drawn, picture: Sequence[int], norms: dict[str, dict[str, list[float]]] | None = None
@@ -50,11 +54,15 @@ class Adversary:
         start = {
             at: self._pixel(v, network.mean[at[0]], network.std[at[0]]) for at, v in zip(places, picture, strict=True)
         }
-        known: dict[str, tuple[Shape, dict[Place, float]]] = {"picture": (network.shape, start)}
-        for layer in network.layers:
-            read = [known[name] for name in layer["inputs"]]
-            known[layer["name"]] = self._layer(layer, read, network.tensors, (norms or {}).get(layer["name"]))
-        return known
+        tensors = dict(network.tensors)
+        for name, norm in (norms or {}).items():
+            tensors |= {f"{name}.weight": norm["weight"], f"{name}.bias": norm.get("bias", [0.0] * len(norm["mean"]))}
+
+        def then(name: str, at: Place, value: float) -> float:
+            norm = (norms or {}).get(name)
+            return value if norm is None else self._normed(value, *(norm[n][at[0]] for n in _NORM))
+
+        return given_of(replace(network, tensors=tensors), start, self._numbers, then)
 
     def rounded(self, value: float) -> float:
         """A result, rounded, perhaps flushed."""
@@ -105,99 +113,9 @@ class Adversary:
             found = float(numpy.nextafter(F32(found), F32(self._source.choice([-2, 2]))))
         return min(1.0, max(0.0 if kind == "sigmoid" else -1.0, found))
 
-    def _layer(
-        self,
-        layer: dict[str, Any],
-        read: list[tuple[Shape, dict[Place, float]]],
-        tensors: dict[str, Any],
-        norm: dict[str, list[float]] | None,
-    ) -> tuple[Shape, dict[Place, float]]:
-        (shape, x), kind, name = read[0], layer["kind"], layer["name"]
-        if kind in ("conv2d", "linear"):
-            weight = norm["weight"] if norm else tensors[f"{name}.weight"]
-            bias = (norm or {}).get("bias") or (None if norm else tensors.get(f"{name}.bias"))
-            return self._sums(layer, shape, x, weight, bias, norm)
-        if kind in ("max_pool2d", "avg_pool2d"):
-            kernel, stride, padding = layer["kernel"], layer["stride"], layer["padding"]
-            sizes = [(shape[1 + i] + 2 * padding[i] - kernel[i]) // stride[i] + 1 for i in (0, 1)]
-            out = {}
-            for c, y, z in product(range(shape[0]), range(sizes[0]), range(sizes[1])):
-                at = [
-                    (c, y * stride[0] + a - padding[0], z * stride[1] + b - padding[1])
-                    for a, b in product(*map(range, kernel))
-                ]
-                seen = [x[place] for place in at if place in x]
-                if kind == "max_pool2d":
-                    out[c, y, z] = max(seen)
-                else:
-                    total = self.sum([], seen)
-                    count = prod(kernel)
-                    out[c, y, z] = self.rounded(total * near(1 / count) if self._reciprocal else total / count)
-            return (shape[0], *sizes), out
-        if kind == "add":
-            return shape, {at: self.sum([], [other[at] for _, other in read]) for at in x}
-        if kind == "concat":
-            out, start = {}, 0
-            for part, values in read:
-                out |= {(start + at[0], *at[1:]): value for at, value in values.items()}
-                start += part[0]
-            return (start, *shape[1:]), out
-        if kind == "flatten":
-            return (prod(shape),), {((c * shape[1] + y) * shape[2] + z,): x[c, y, z] for c, y, z in x}
-        if kind == "upsample_nearest":
-            down, along = layer["scale"]
-            larger = (shape[0], shape[1] * down, shape[2] * along)
-            return larger, {(c, y, z): x[c, y // down, z // along] for c, y, z in product(*map(range, larger))}
-        if kind in ("sigmoid", "tanh"):
-            return shape, {at: self._function(kind, value) for at, value in x.items()}
-        if kind == "clamp":
-            low, high = (near(float.fromhex(layer[end])) for end in ("lower", "upper"))
-            return shape, {at: min(high, max(low, value)) for at, value in x.items()}
-        slope = near(float.fromhex(layer["slope"])) if kind == "leaky_relu" else 0.0
-        return shape, {at: value if value >= 0 else self.rounded(slope * value) for at, value in x.items()}
-
-    def _sums(
-        self,
-        layer: dict[str, Any],
-        shape: Shape,
-        x: dict[Place, float],
-        weight: Any,
-        bias: list[float] | None,
-        norm: dict[str, list[float]] | None,
-    ) -> tuple[Shape, dict[Place, float]]:
-        outputs = len(weight)
-        if layer["kind"] == "linear":
-            terms = {(o,): [(near(w), x[i,]) for i, w in enumerate(row)] for o, row in enumerate(weight)}
-            found: Shape = (outputs,)
-        else:
-            kernel, groups = files.shape(weight)[2:], layer["groups"]
-            stride, padding, spread = layer["stride"], layer["padding"], layer["dilation"]
-            sizes = [(shape[1 + i] + 2 * padding[i] - spread[i] * (kernel[i] - 1) - 1) // stride[i] + 1 for i in (0, 1)]
-            own = shape[0] // groups
-            terms = {}
-            for o, y, z in product(range(outputs), range(sizes[0]), range(sizes[1])):
-                first = o * groups // outputs * own
-                pairs = []
-                for c, a, b in product(range(own), range(kernel[0]), range(kernel[1])):
-                    at = (
-                        first + c,
-                        y * stride[0] + a * spread[0] - padding[0],
-                        z * stride[1] + b * spread[1] - padding[1],
-                    )
-                    if at in x or self._source.random() < 0.5:
-                        pairs.append((near(weight[o][c][a][b]), x.get(at, 0.0)))
-                terms[o, y, z] = pairs
-            found = (outputs, *sizes)
-        out = {}
-        for at, pairs in terms.items():
-            start = [] if bias is None else [near(bias[at[0]])]
-            value = self.sum(pairs, start)
-            out[at] = (
-                value
-                if norm is None
-                else self._normed(value, *(norm[n][at[0]] for n in ("mean", "var", "gamma", "beta")))
-            )
-        return found, out
+    def _mean(self, terms: list[float], count: int) -> float:
+        total = self.sum([], terms)
+        return self.rounded(total * near(1 / count) if self._reciprocal else total / count)
 
     def _normed(self, t: float, mean: float, var: float, gamma: float, beta: float) -> float:
         root = near(math.sqrt(near(var + near(1e-5))))

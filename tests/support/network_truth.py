@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from itertools import product
 from math import prod
+from operator import add, mul
 from typing import Any
 
 import flint
@@ -20,7 +23,18 @@ from support import files
 from support.editing import entries, split
 from support.networks import layer, network_file
 
-__all__ = ["FRACTIONS", "Drawn", "Numbers", "balls", "drawn", "given", "network_of", "pixels_seen", "true_latents"]
+__all__ = [
+    "FRACTIONS",
+    "Drawn",
+    "Numbers",
+    "balls",
+    "drawn",
+    "given",
+    "given_of",
+    "network_of",
+    "pixels_seen",
+    "true_latents",
+]
 
 Place = tuple[int, ...]
 Shape = tuple[int, ...]
@@ -34,11 +48,19 @@ class Numbers:
         of: a number from a fraction.
         greatest: the greatest of some.
         functions: those of one number that are not rational.
+        times: a product of two.
+        sum: of products, given as pairs, and of numbers.
+        mean: of some numbers, and of so many in all, the rest of which are 0.
     """
 
     of: Callable[[Fraction], Any]
     greatest: Callable[[Sequence[Any]], Any]
     functions: dict[str, Callable[[Any], Any]]
+    times: Callable[[Any, Any], Any] = mul
+    sum: Callable[[list[tuple[Any, Any]], list[Any]], Any] = lambda pairs, terms: reduce(
+        add, (a * b for a, b in pairs), reduce(add, terms)
+    )
+    mean: Callable[[list[Any], int], Any] = lambda terms, count: reduce(add, terms) / count
 
 
 FRACTIONS = Numbers(lambda value: value, max, {})
@@ -46,16 +68,9 @@ FRACTIONS = Numbers(lambda value: value, max, {})
 
 def balls() -> Numbers:
     """flint's balls, as precise as its context says."""
-
-    def greatest(values: Sequence[Any]) -> Any:
-        found = values[0]
-        for value in values[1:]:
-            found = found.max(value)
-        return found
-
     return Numbers(
         lambda value: flint.arb(flint.fmpq(value.numerator, value.denominator)),
-        greatest,
+        lambda values: reduce(flint.arb.max, values),
         {
             "sigmoid": lambda x: 1 / (1 + (-x).exp()),
             "tanh": lambda x: x.tanh(),
@@ -99,7 +114,7 @@ def given(network: Drawn, picture: Sequence[int], numbers: Numbers) -> dict[str,
         at: numbers.of((Fraction(v, 255) - Fraction(network.mean[at[0]])) / Fraction(network.std[at[0]]))
         for at, v in zip(places, picture, strict=True)
     }
-    return _given_of(network, start, numbers)
+    return given_of(network, start, numbers)
 
 
 class _Seen(frozenset[tuple[int, int]]):
@@ -109,6 +124,9 @@ class _Seen(frozenset[tuple[int, int]]):
         return _Seen(self | other)
 
     __mul__ = __add__
+
+    def __truediv__(self, count: int) -> _Seen:
+        return self
 
     def __neg__(self) -> _Seen:
         return self
@@ -123,7 +141,7 @@ def pixels_seen(network: Drawn) -> dict[str, dict[tuple[int, int], frozenset[tup
     start = {at: _Seen([at[1:]]) for at in product(*map(range, network.shape))}
     numbers = Numbers(lambda value: _Seen(), lambda seen: _Seen(_Seen().union(*seen)), dict.fromkeys(_SMOOTH, _Seen))
     layers: dict[str, dict[tuple[int, int], frozenset[tuple[int, int]]]] = {}
-    for name, (shape, values) in _given_of(network, start, numbers).items():
+    for name, (shape, values) in given_of(network, start, numbers).items():
         places = product(*map(range, shape[1:])) if len(shape) == 3 else [()]
         channels = range(shape[0])
         layers[name] = {at or (0, 0): frozenset().union(*(values[c, *at] for c in channels)) for at in places}
@@ -133,11 +151,17 @@ def pixels_seen(network: Drawn) -> dict[str, dict[tuple[int, int], frozenset[tup
 _SMOOTH = ("sigmoid", "tanh", "gaussian", "inverse_root")
 
 
-def _given_of(network: Drawn, start: dict[Place, Any], numbers: Numbers) -> dict[str, tuple[Shape, dict[Place, Any]]]:
+def given_of(
+    network: Drawn,
+    start: dict[Place, Any],
+    numbers: Numbers,
+    then: Callable[[str, Place, Any], Any] = lambda name, at, value: value,
+) -> dict[str, tuple[Shape, dict[Place, Any]]]:
+    """What every layer gives of a normalised picture. `then`: what becomes of a number of a layer of that name."""
     known: dict[str, tuple[Shape, dict[Place, Any]]] = {"picture": (network.shape, start)}
     for each in network.layers:
-        read = [known[name] for name in each["inputs"]]
-        known[each["name"]] = _given(each, read, network.tensors, numbers)
+        shape, values = _given(each, [known[name] for name in each["inputs"]], network.tensors, numbers)
+        known[each["name"]] = shape, {at: then(each["name"], at, value) for at, value in values.items()}
     return known
 
 
@@ -145,44 +169,48 @@ def _given(
     each: dict[str, Any], read: list[tuple[Shape, dict[Place, Any]]], tensors: dict[str, Any], numbers: Numbers
 ) -> tuple[Shape, dict[Place, Any]]:
     (shape, x), kind, name = read[0], each["kind"], each["name"]
-    zero = numbers.of(Fraction(0))
     if kind in ("conv2d", "linear"):
-        weight, bias = tensors[f"{name}.weight"], tensors.get(f"{name}.bias", [0.0] * len(tensors[f"{name}.weight"]))
+        weight = tensors[f"{name}.weight"]
+        bias = [numbers.of(Fraction(b)) for b in tensors.get(f"{name}.bias", [0.0] * len(weight))]
     if kind == "linear":
-        out = {
-            (o,): sum((numbers.of(Fraction(w)) * x[i,] for i, w in enumerate(row)), numbers.of(Fraction(bias[o])))
+        return (len(weight),), {
+            (o,): numbers.sum([(numbers.of(Fraction(w)), x[i,]) for i, w in enumerate(row)], [bias[o]])
             for o, row in enumerate(weight)
         }
-        return (len(weight),), out
     if kind in ("conv2d", "max_pool2d", "avg_pool2d"):
         kernel = files.shape(weight)[2:] if kind == "conv2d" else each["kernel"]
         spread, stride, padding = each.get("dilation", [1, 1]), each["stride"], each["padding"]
         sizes = [(shape[1 + i] + 2 * padding[i] - spread[i] * (kernel[i] - 1) - 1) // stride[i] + 1 for i in (0, 1)]
+        every, out = list(product(*map(range, kernel))), {}
 
-        def seen(y: int, x_: int, a: int, b: int) -> tuple[int, int]:
-            return y * stride[0] + a * spread[0] - padding[0], x_ * stride[1] + b * spread[1] - padding[1]
+        def window(y: int, z: int, c: int) -> Iterator[tuple[Place, Place]]:
+            """The places of a kernel, and those that they meet in a channel."""
+            for a, b in every:
+                at = c, y * stride[0] + a * spread[0] - padding[0], z * stride[1] + b * spread[1] - padding[1]
+                if at in x:
+                    yield (a, b), at
 
-        every = list(product(range(kernel[0]), range(kernel[1])))
-        out = {}
         if kind == "conv2d":
             groups, own = each["groups"], shape[0] // each["groups"]
-            for o, y, z in product(range(len(weight)), range(sizes[0]), range(sizes[1])):
+            for o, y, z in product(range(len(weight)), *map(range, sizes)):
                 first = o * groups // len(weight) * own
-                out[o, y, z] = numbers.of(Fraction(bias[o]))
-                for c, (a, b) in product(range(own), every):
-                    value = x.get((first + c, *seen(y, z, a, b)), zero)
-                    out[o, y, z] = out[o, y, z] + numbers.of(Fraction(weight[o][c][a][b])) * value
+                pairs = [
+                    (numbers.of(Fraction(weight[o][c][a][b])), x[at])
+                    for c in range(own)
+                    for (a, b), at in window(y, z, first + c)
+                ]
+                out[o, y, z] = numbers.sum(pairs, [bias[o]])
             return (len(weight), *sizes), out
-        for c, y, z in product(range(shape[0]), range(sizes[0]), range(sizes[1])):
-            window = [x[c, *at] for a, b in every if (c, *(at := seen(y, z, a, b))) in x]
-            mean = numbers.of(Fraction(1, len(every)))
-            out[c, y, z] = numbers.greatest(window) if kind == "max_pool2d" else sum(window, zero) * mean
+        for c, y, z in product(range(shape[0]), *map(range, sizes)):
+            seen = [x[at] for _, at in window(y, z, c)]
+            out[c, y, z] = numbers.greatest(seen) if kind == "max_pool2d" else numbers.mean(seen, len(every))
         return (shape[0], *sizes), out
     if kind == "add":
-        return shape, {at: sum((other[at] for _, other in read), zero) for at in x}
+        return shape, {at: numbers.sum([], [other[at] for _, other in read]) for at in x}
     if kind == "multiply":
         small, factors = read[1]
-        return shape, {at: x[at] * factors[tuple(i % n for i, n in zip(at, small, strict=True))] for at in x}
+        factor = {at: factors[tuple(i % n for i, n in zip(at, small, strict=True))] for at in x}
+        return shape, {at: numbers.times(value, factor[at]) for at, value in x.items()}
     if kind == "clamp":
         low, high = (numbers.of(Fraction(float.fromhex(each[end]))) for end in ("lower", "upper"))
         return shape, {at: -numbers.greatest([-high, -numbers.greatest([low, value])]) for at, value in x.items()}
@@ -201,7 +229,7 @@ def _given(
     if kind in numbers.functions:
         return shape, {at: numbers.functions[kind](value) for at, value in x.items()}
     slope = numbers.of(Fraction(float.fromhex(each["slope"]) if kind == "leaky_relu" else 0.0))
-    return shape, {at: numbers.greatest([slope * value, value]) for at, value in x.items()}
+    return shape, {at: numbers.greatest([numbers.times(slope, value), value]) for at, value in x.items()}
 
 
 def drawn(seed: int, smooth: bool = True, products: bool = False) -> Drawn:
@@ -306,9 +334,20 @@ def drawn(seed: int, smooth: bool = True, products: bool = False) -> Drawn:
     return Drawn(layers, tensors, shape, mean, std, dtype)
 
 
-_FUNCTIONS = ("sigmoid", "tanh", "gaussian", "inverse_root")
-_SHAPES = Numbers(lambda value: 0, lambda values: 0, dict.fromkeys(_FUNCTIONS, lambda x: 0))
+_SHAPES = Numbers(lambda value: 0, lambda values: 0, dict.fromkeys(_SMOOTH, lambda x: 0))
 """Numbers of which only their places matter."""
+
+
+def of_program(count: int) -> list[Drawn]:
+    """Networks of layers of every kind that the proved program knows, in binary64."""
+    found: list[Drawn] = []
+    for seed in range(10**6):
+        with suppress(ValueError):
+            network = replace(drawn(seed, products=True), dtype="F64")
+            found += [network] * all(each["kind"] != "gaussian" for each in network.layers)
+        if len(found) == count:
+            break
+    return found
 
 
 def network_of(data: bytes) -> Drawn:

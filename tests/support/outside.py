@@ -25,7 +25,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from checker_mutants.faults import FAULTS as OF_CHECKER
+from checker_mutants.faults import TABLE as OF_CHECKER
 from support.forking import keep_one_thread
 from support.outside_faults import TABLE
 from support.syntax import changed, replaced
@@ -50,8 +50,6 @@ class OutsideFault:
     there once. `wrong` says what is wrong then.
 
     `test` has to detect it: its file below `tests`, its name, perhaps its parameters.
-
-    Not `Fault` of the checker mutants, whose file is one of `verale/checker`.
     """
 
     file: str
@@ -84,12 +82,13 @@ class OutsideFault:
             raise ValueError(f"{self}: {error}") from None
 
 
-FAULTS = [OutsideFault.of(text) for text in re.split(r"\n+(?=\S)", TABLE.strip())]
-FAULTS += [
-    OutsideFault(f"checker/{file}", function, wrong, change, test)
-    for file, faults in OF_CHECKER.items()
-    for function, wrong, change, test in faults
-]
+def _listed(table: str, folder: str = "") -> list[OutsideFault]:
+    """The faults of a table, whose files lie in a folder of the package. Lines that begin with # are titles."""
+    texts = re.split(r"\n+(?=\S)", re.sub(r"^#.*$", "", table, flags=re.MULTILINE).strip())
+    return [OutsideFault.of(folder + text) for text in texts]
+
+
+FAULTS = [*_listed(TABLE), *_listed(OF_CHECKER, "checker/")]
 
 
 def chosen(words: Sequence[str]) -> list[OutsideFault]:

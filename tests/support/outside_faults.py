@@ -904,7 +904,7 @@ soundness/corpus/cases.py Case.allows: any verdict on a case will do
     corpus/test_truth.py::test_a_verdict_may_differ_where_a_case_is_beyond_the_reference_argument_alone
 head/similarity.py _stepped: the search's similarity is not the checker's
     over / (x + under) - under / (x + under) => over / (x + under) + under / (x + under)
-    unit/checker/test_every_head.py::test_what_is_proved_holds[euclidean-half]
+    soundness/test_containment.py::test_ranges_contain_the_truth
 soundness/compare.py _contradict: one checker proves what another sees to be false of the image
     (one[0], other[1]) in _CONTRADICTIONS => False
     soundness/test_agreement.py::test_what_is_proved_of_an_image_that_is_none_of_the_claim_is_wrong

@@ -37,7 +37,7 @@ def changed(source: str, function: str, change: str) -> str:
     holders = [(node, left) for node in ast.walk(_within(tree, function)) for left in _without(node, part)]
     if len(holders) != 1:
         return edited(source, what, "", function)
-    return ast.unparse(ast.fix_missing_locations(put(tree, *holders[0])))
+    return ast.unparse(put(tree, *holders[0]))
 
 
 def edited(source: str, old: str, new: str, function: str = "") -> str:
@@ -69,7 +69,7 @@ def edited(source: str, old: str, new: str, function: str = "") -> str:
         if not isinstance(other, ast.Expr):
             raise SyntaxError(f"{new!r} takes the place of an expression")
         put(tree, node, other.value)
-    return ast.unparse(ast.fix_missing_locations(tree))
+    return ast.unparse(tree)
 
 
 def replaced(source: str, old: str, new: str) -> str:

@@ -5,7 +5,7 @@ Nothing here is proved, and nothing has to be: the checker evaluates every count
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any
@@ -30,20 +30,25 @@ from verale.counterexample.repair import repair
 from verale.head import Head, evaluate, evaluate_observed, observables
 from verale.rounding import Enclosure
 
-__all__ = ["ascend", "counterexamples"]
+__all__ = ["counterexamples"]
 
 _IMAGES = 8
 """How many images climb together."""
 
 _ASCENTS = (300, 1200)
-"""Steps of an ascent with a penalty: in the first round, and in later ones."""
+"""Steps of a climb: in the first round, and in later ones."""
 
 _RIVALS = 3
 """How many of the rivals asked for are tried in the first round; twice as many in each later one."""
 
 
-_STEPS = 150
-_LEAST_STEPS = 30
+_RATE = 0.1
+"""The size of the first steps, for prototypes whose coordinates are 1 in the mean."""
+_LIGHT, _HEAVY = 0.5, 1e3
+"""The penalty's weight at the first and at the last step, for logits of size 1 and prototypes as above."""
+_ENOUGH = 0.05
+"""A lead of more than this share of the greatest logit is no better."""
+
 _SETTLING = 40
 _FEASIBLE = 1e-9
 """The largest relative violation of a demand that is worth a repair."""
@@ -67,9 +72,8 @@ def counterexamples(
     It starts from a base, the given image or a random one, and takes one rival after the other. The bounds say how
     similar each patch may get to each prototype under the statements; the patches that could help the rival most move
     as near to their prototype as the statements allow. From there, with random latents for patches without statements,
-    Adam's steps raise the rival's logit over the predicted one's, and each step ends with a projection back to the
-    statements and the domain. Where the rival is ahead, the latents are repaired until they comply exactly. Statements
-    about activations bound every patch: then an ascent with a penalty (`ascent.py`) takes the place of these steps.
+    Adam's steps raise the rival's lead less a penalty for what does not comply, whose weight grows. Where the rival is
+    ahead, the latents are repaired until they comply exactly.
 
     Args:
         head: the certificate's head.
@@ -144,7 +148,7 @@ class _Search:
         clock: says when to stop.
         goal: the class that shall be ahead of all others, or None: a rival ahead of the predicted class is enough.
         held: (L,) patches that show what statements demand of activations; none unless `whole`.
-        whole: whether statements bound every patch, so that an ascent with a penalty is the better climb.
+        whole: whether statements about activations bound every patch.
     """
 
     head: Head
@@ -198,10 +202,7 @@ class _Search:
             if not batch or (number and self.clock.is_over):
                 return
             images = self._moved(torch.stack(batch)) if rounds or self.whole else torch.stack(batch)
-            if self.whole:
-                images, values = self._ascended(rival, images, _ASCENTS[min(rounds, 1)])
-            else:
-                images, values = self._climb(rival, self.demands.comply(images, _SETTLING))
+            images, values = self._ascended(rival, self.demands.comply(images, _SETTLING), _ASCENTS[min(rounds, 1)])
             for index in values.argsort(descending=True).tolist():
                 image = self.demands.comply(images[index : index + 1], _SETTLING)
                 if float(values[index]) < 0 or float(self.demands.violation(image)) > _FEASIBLE:
@@ -284,43 +285,39 @@ class _Search:
         return lead
 
     def _ascended(self, rival: int, images: Tensor, steps: int) -> tuple[Tensor, Tensor]:
-        """Where an ascent with a penalty ends, and how far the rival is ahead there."""
+        """Images (N, L, D) that comply or nearly do, where the rival has a greater lead, and that lead (N,): Adam's
+        steps on the lead less a penalty.
 
-        def logits_of(observed: Tensor) -> Tensor:
-            return evaluate_observed(self.head, observed).logits
-
-        images = ascend(self.demands, images, _observables, logits_of, lambda logits: self._lead(rival, logits), steps)
-        images = self.demands.comply(images, _SETTLING)
-        return images, self._lead(rival, logits_of(observables(self.head, images)))
-
-    def _climb(self, rival: int, images: Tensor) -> tuple[Tensor, Tensor]:
-        """The best compliant step of each image's climb, and how far the rival is ahead there; minus infinity where no
-        step complied."""
-        images = images.clone()
-        best, ahead = images.clone(), images.new_full((len(images),), -torch.inf)
+        The penalty is the sum over all demands of the squared distance by which an observable misses its interval, and
+        its weight grows from step to step. Patches that are pinned stay as they are.
+        """
+        demands, head = self.demands, self.head
+        size = 1.0 if head.prototypes is None else float(head.prototypes.abs().mean()) + 1e-6
+        lower, upper = (_length(head, end)[None] for end in (demands.lower, demands.upper))
+        index = demands.index[None].expand(len(images), -1, -1)
         first, second = torch.zeros_like(images), torch.zeros_like(images)
-        rate = 0.3 if self.head.prototypes is None else 0.2 * float(self.head.prototypes.abs().mean()) + 1e-6
-        for step in range(_STEPS):
+        images = images.clone()
+        for step in range(steps):
             self.clock.check()
             with torch.enable_grad():
                 images.requires_grad_()
-                logits = evaluate_observed(self.head, _observables(self.head, images)).logits
-                value = self._lead(rival, logits)
-                slope = torch.autograd.grad(value.sum(), images)[0].nan_to_num(0.0, 0.0, 0.0)
+                observed = _observables(head, images)
+                logits = evaluate_observed(head, observed).logits
+                scale = 1 + logits.detach().abs().amax(1)
+                mine = _length(head, observed.gather(2, index))
+                missing = ((lower - mine).clamp(min=0).square() + (mine - upper).clamp(min=0).square()).sum((1, 2))
+                weight = _LIGHT * (_HEAVY / _LIGHT) ** (step / steps) / size**2
+                loss = weight * missing - (self._lead(rival, logits) / scale).clamp(max=_ENOUGH)
+                slope = torch.autograd.grad(loss.sum(), images)[0].nan_to_num(0.0, 0.0, 0.0)
             images = images.detach()
-            complies = self.demands.violation(images) < 1e-6
-            better = complies & (value.detach() > ahead)
-            best[better], ahead[better] = images[better], value.detach()[better]
-            if bool((ahead > 1e-6 * (1 + logits.detach().abs().amax())).any()):
-                break
-            if step >= _LEAST_STEPS and self.clock.is_over:
-                break
-            slope[:, self.demands.pinned] = 0
+            slope[:, demands.pinned] = 0
             first, second = 0.9 * first + 0.1 * slope, 0.99 * second + 0.01 * slope.square()
-            scale = second.amax(dim=(1, 2), keepdim=True) if step % 2 else second
-            move = first / (scale.sqrt() + 1e-12)
-            images = self.demands.comply(images + rate * (1 - step / _STEPS) * move, 3)
-        return best, ahead
+            move = first / (1 - 0.9 ** (step + 1)) / ((second / (1 - 0.99 ** (step + 1))).sqrt() + 1e-12)
+            kept = images[:, demands.pinned]
+            images = into_domain(head, images - _RATE * size * (1 - step / steps) * move)
+            images[:, demands.pinned] = kept
+        images = demands.comply(images, _SETTLING)
+        return images, self._lead(rival, evaluate_observed(head, observables(head, images)).logits)
 
 
 def _bounds_all_patches(head: Head, certificate: Certificate) -> bool:
@@ -392,63 +389,6 @@ def _assigned(gain: Tensor) -> list[tuple[int, int]]:
         pairs.append((patch, prototype))
         gain[patch], gain[:, prototype] = 0, 0
     return pairs
-
-
-_RATE = 0.1
-"""The size of the first steps, for prototypes whose coordinates are 1 in the mean."""
-_LIGHT, _HEAVY = 0.5, 1e3
-"""The penalty's weight at the first and at the last step, for logits of size 1 and prototypes as above."""
-_ENOUGH = 0.05
-"""A lead of more than this share of the greatest logit is no better."""
-
-
-def ascend(
-    demands: Demands,
-    images: Tensor,
-    observed_of: Callable[[Head, Tensor], Tensor],
-    logits_of: Callable[[Tensor], Tensor],
-    lead_of: Callable[[Tensor], Tensor],
-    steps: int,
-) -> Tensor:
-    """Images (N, L, D) with a greater lead that nearly comply: Adam's steps on the lead less a penalty.
-
-    The penalty is the sum over all demands of the squared distance by which an observable misses its interval, and its
-    weight grows from step to step. Patches that are pinned stay as they are.
-
-    Args:
-        demands: what images have to satisfy.
-        images: (N, L, D) to start from.
-        observed_of: observables (N, L, P) of images.
-        logits_of: logits (N, C) of observables.
-        lead_of: what to raise, (N,) from logits.
-        steps: how many.
-    """
-    head = demands.head
-    size = 1.0 if head.prototypes is None else float(head.prototypes.abs().mean()) + 1e-6
-    lower, upper = (_length(head, end)[None] for end in (demands.lower, demands.upper))
-    index = demands.index[None].expand(len(images), -1, -1)
-    first, second = torch.zeros_like(images), torch.zeros_like(images)
-    images = images.clone()
-    for step in range(steps):
-        demands.clock.check()
-        with torch.enable_grad():
-            images.requires_grad_()
-            observed = observed_of(head, images)
-            logits = logits_of(observed)
-            scale = 1 + logits.detach().abs().amax(1)
-            mine = _length(head, observed.gather(2, index))
-            missing = ((lower - mine).clamp(min=0).square() + (mine - upper).clamp(min=0).square()).sum((1, 2))
-            weight = _LIGHT * (_HEAVY / _LIGHT) ** (step / steps) / size**2
-            loss = weight * missing - (lead_of(logits) / scale).clamp(max=_ENOUGH)
-            slope = torch.autograd.grad(loss.sum(), images)[0].nan_to_num(0.0, 0.0, 0.0)
-        images = images.detach()
-        slope[:, demands.pinned] = 0
-        first, second = 0.9 * first + 0.1 * slope, 0.99 * second + 0.01 * slope.square()
-        move = first / (1 - 0.9 ** (step + 1)) / ((second / (1 - 0.99 ** (step + 1))).sqrt() + 1e-12)
-        kept = images[:, demands.pinned]
-        images = into_domain(head, images - _RATE * size * (1 - step / steps) * move)
-        images[:, demands.pinned] = kept
-    return images
 
 
 def _length(head: Head, observed: Tensor) -> Tensor:

@@ -1,30 +1,18 @@
-"""Exact numbers: nothing is lost, rounding goes one way."""
+"""Exact numbers: nothing is lost, rounding goes one way. Drawn ones are in `test_enclosures`."""
 
 from __future__ import annotations
 
-import random
-import struct
 from fractions import Fraction
 
 import pytest
 from support.cases import every
 
-from verale.checker.dyadic import ceil_at, ceil_shift, exact, floor_at, floor_shift, hex_float, sqrt_ends
+from verale.checker.dyadic import exact, hex_float, sqrt_ends
 
 EXTREMES = [0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 1e-30, 0.1]
 
 
-def random_floats(count: int, seed: int) -> list[float]:
-    generator = random.Random(seed)
-    values: list[float] = []
-    while len(values) < count:
-        (value,) = struct.unpack("<d", generator.randbytes(8))
-        if value == value and abs(value) != float("inf"):
-            values.append(value)
-    return values
-
-
-@pytest.mark.parametrize("values", [EXTREMES, [0.0], [1e300, 2e300], [1e300, 2.0**-200], random_floats(200, 1)])
+@pytest.mark.parametrize("values", [EXTREMES, [0.0], [1e300, 2e300], [1e300, 2.0**-200]])
 def test_exact_keeps_every_value(values: list[float]) -> None:
     matrix = exact(values, 1)
     assert [Fraction(row[0], 1 << matrix.bits) for row in matrix.rows] == [Fraction(value) for value in values]
@@ -34,11 +22,6 @@ def test_exact_takes_the_smallest_common_exponent_and_splits_rows() -> None:
     matrix = exact([0.5, 3.0, -0.25, 1.0], 2)
     assert (matrix.rows, matrix.bits) == ([[2, 12], [-1, 4]], 2)
     assert exact([], 3).rows == []
-
-
-def test_hex_float_reads_what_python_writes() -> None:
-    for value in EXTREMES + random_floats(500, 2):
-        assert hex_float(value.hex()) == Fraction(value), value.hex()
 
 
 @every(
@@ -74,24 +57,6 @@ def test_hex_float_takes_every_spelling_of_a_binary64() -> None:
     assert hex_float("0x1.fffffffffffffp+1023") == Fraction(1.7976931348623157e308)
     assert hex_float("0x0.8p+1024") == Fraction(2) ** 1023
     assert hex_float("-0x0p+9999") == 0
-
-
-def test_rounding_is_outward() -> None:
-    generator = random.Random(3)
-    for _ in range(1000):
-        value = Fraction(generator.randrange(-(10**9), 10**9), generator.randrange(1, 10**6))
-        bits = generator.randrange(0, 80)
-        low, high = floor_at(value, bits), ceil_at(value, bits)
-        assert low <= value * 2**bits <= high < low + 2
-        assert high - low == (value * 2**bits).denominator.__gt__(1)
-
-
-@every("value", [0, 1, -1, 12345, -12345])
-@every("places", [-40, -3, 0, 7])
-def test_shifts(value: int, places: int) -> None:
-    scaled = value * Fraction(2) ** places
-    assert floor_shift(value, places) <= scaled < floor_shift(value, places) + 1
-    assert ceil_shift(value, places) - 1 < scaled <= ceil_shift(value, places)
 
 
 @pytest.mark.parametrize("value", [0, 1, 2, 3, 4, 10**40, 10**40 + 1, 10**40 - 1, (10**33 + 7) ** 2])

@@ -11,25 +11,22 @@ from support import fuzzing
 
 from verale.checker import Status, auditor
 from verale.checker.reading import audit
+from verale.paradigms import PARADIGMS
 
 SEEDS = list(fuzzing.seeds())
 
 
-def test_the_seeds_reach_every_paradigm_and_most_verdicts() -> None:
+def test_the_seeds_are_of_every_paradigm_and_proved() -> None:
     verdicts = [verdict for verdict in map(fuzzing.judge, SEEDS) if verdict is not None]
     assert len(verdicts) == len(SEEDS) - 3  # the last are no certificates with heads
-    proved = [verdict.certificate for verdict in verdicts if verdict.status is Status.PROVED]
-    assert {certificate and certificate.paradigm for certificate in proved} == {
-        "projection", "triangle", "hypersphere", "evidence", "top_k", "mixed", "simplex", "sparse"
-    }  # fmt: skip
-    assert {verdict.reason for verdict in verdicts} == {"", "minimality", "entailment"}
-    assert all(verdict.claims["instance"] == "proved" for verdict in verdicts)
+    assert {verdict.certificate and verdict.certificate.paradigm for verdict in verdicts} == {*PARADIGMS}
+    assert all(verdict.status is Status.PROVED and verdict.claims["instance"] == "proved" for verdict in verdicts)
 
 
 def test_drawn_changes() -> None:
     generator = random.Random(1)
     found: set[str] = set()
-    for _ in range(400):
+    for _ in range(200):
         data = fuzzing.varied(generator.choice(SEEDS), generator)
         verdict = None if data is None else fuzzing.judge(data)
         found.add("" if verdict is None else f"{verdict.status.value} {verdict.reason}")
@@ -43,7 +40,7 @@ def too_much(margins: tuple[Fraction | None, ...]) -> tuple[Fraction | None, ...
 def test_a_margin_that_is_too_large_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     right = audit.proved_margins
     monkeypatch.setattr(audit, "proved_margins", lambda *arguments: too_much(right(*arguments)))
-    for seed in SEEDS[6:10]:  # whose margins are proved
+    for seed in SEEDS[6:10]:
         with pytest.raises(AssertionError):
             fuzzing.judge(seed)
 

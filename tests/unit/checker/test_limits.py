@@ -34,6 +34,39 @@ def test_no_machine_is_so_fast_that_a_limit_is_not_kept(seconds: float, monkeypa
         clock.look()
 
 
+def test_larger_files_may_take_longer() -> None:
+    for size, times in ((0, 1), (1, 1), (2**20, 1), (2**20 + 1, 2), (5 * 2**20, 5)):
+        assert limit.allowed(0.5, size) == 0.5 * times
+    assert limit.LIMIT == 30
+
+
+def test_what_was_taken_since_the_start_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice the time allows twice the memory."""
+    now = {"thread": 100.0, "memory": 0}
+    monkeypatch.setattr(limit, "_BETWEEN", 0)
+    monkeypatch.setattr(limit, "thread_time", lambda: now["thread"])
+    monkeypatch.setattr(limit, "_resident", lambda: now["memory"])
+    clock = limit.Clock()
+    now["thread"] += 10.0**9
+    clock.look()
+    clock.start(30)
+    now["thread"] += 29
+    clock.look()
+    assert clock.taken == 29
+    clock.keep(2**20)
+    with pytest.raises(UnprovedError, match="of memory"):
+        clock.keep(2**24)
+    now["thread"] += 2
+    with pytest.raises(UnprovedError, match="of processor time"):
+        clock.look()
+    clock.start(60)
+    now["memory"] = 2**31 - 1
+    clock.look()
+    now["memory"] = 2**31 + 1
+    with pytest.raises(UnprovedError, match="of memory"):
+        clock.look()
+
+
 SECONDS = 2
 """The limit of these tests, which a proof may overrun by as long as one operation takes."""
 LIKE_ANOTHER = (
@@ -49,6 +82,7 @@ LIKE_ANOTHER = (
     "epsilon 0x1p-1074 under exp_distance",
     "20,000 patches stated, P = 2000, top_mean",
     "a shape of 10^17 by 0",
+    "38,000 statements, P = 2000, D = 64",
 )
 """Attacks that end where one that is tried in the short run ends, too: in the same reader, pooling, count or grid."""
 

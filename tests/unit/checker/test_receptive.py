@@ -1,9 +1,7 @@
-"""Receptive fields: what lies outside never moves a bit of a patch, and every side of the frame moves some."""
+"""Receptive fields: each is the least rectangle of the pixels that a patch is computed from."""
 
 from __future__ import annotations
 
-import math
-import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +10,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from support.network_truth import FRACTIONS, Drawn, Numbers, drawn, given, pixels_seen
+from support.network_truth import Drawn, drawn, pixels_seen
 from support.networks import layer, network_file
 
 from verale.checker.errors import UnprovedError
@@ -20,38 +18,13 @@ from verale.checker.read import network_file as files
 from verale.checker.read.network_file import read_network
 from verale.checker.receptive import ReceptiveFields, receptive_fields
 
-FLOATS = Numbers(
-    float,
-    max,
-    {
-        "sigmoid": lambda x: (1 + math.tanh(x / 2)) / 2,
-        "tanh": math.tanh,
-        "gaussian": lambda x: (1 + math.erf(x / math.sqrt(2))) / 2,
-        "inverse_root": lambda x: x**-0.5 if x > 0 else 0.0,  # a sigmoid that is rounded to 0
-    },
-)
 SEEDS = range(24)
 Box = tuple[tuple[int, int], tuple[int, int]]
 """First and last, the latter outside, of rows and of columns."""
-SMOOTH = set(FLOATS.functions)
 
 
 def fields_of(network: Drawn) -> ReceptiveFields:
     return receptive_fields(read_network(network.file()))
-
-
-def latents(network: Drawn, picture: list[int], numbers: Numbers = FRACTIONS) -> dict[tuple[int, ...], Any]:
-    """By channel, row and column."""
-    return given(network, picture, numbers)[network.layers[-1]["name"]][1]
-
-
-def inside(fields: ReceptiveFields, row: int, column: int, pixel: tuple[int, int]) -> bool:
-    (top, bottom), (left, right) = fields.rows[row], fields.columns[column]
-    return top <= pixel[0] < bottom and left <= pixel[1] < right
-
-
-def patches(fields: ReceptiveFields) -> list[tuple[int, int]]:
-    return list(product(range(len(fields.rows)), range(len(fields.columns))))
 
 
 def test_every_kind_is_drawn() -> None:
@@ -113,59 +86,6 @@ def test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from() ->
         assert fields.whole == all(box == ((0, fields.size[0]), (0, fields.size[1])) for box in boxes.values())
         rows, columns = fields.alone()
         assert all(rows[y] * columns[x] == share_alone(fields, y, x) for y, x in boxes)
-
-
-@pytest.mark.parametrize("products", [False, True])
-@pytest.mark.parametrize("seed", SEEDS)
-def test_pixels_outside_never_move_a_bit(seed: int, products: bool) -> None:
-    """Of floats, whose sums are rounded in the order of the formulas, and of exact numbers where there are some."""
-    network, source = drawn(seed, products=products), random.Random(seed)
-    fields, places = fields_of(network), list(product(*map(range, network.shape)))
-    smooth = any(each["kind"] in SMOOTH for each in network.layers)
-    picture = [source.randrange(256) for _ in places]
-    for numbers in [FLOATS] if smooth else [FLOATS, FRACTIONS]:
-        known = latents(network, picture, numbers)
-        for row, column in patches(fields):
-            other = [
-                value if inside(fields, row, column, at[1:]) else source.randrange(256)
-                for at, value in zip(places, picture, strict=True)
-            ]
-            moved = latents(network, other, numbers)
-            assert _of_patch(moved, row, column) == _of_patch(known, row, column)
-
-
-def _of_patch(entries: dict[tuple[int, ...], Any], row: int, column: int) -> dict[int, Any]:
-    return {at[0]: value for at, value in entries.items() if at[1:] in ((), (row, column))}
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_every_side_of_a_frame_moves_the_patch(seed: int) -> None:
-    """With random weights that are positive, and no bias: of a black picture with one white pixel exactly those patches
-    are not 0 that are computed from it."""
-    source = random.Random(seed)
-    network = drawn(seed, smooth=False)
-
-    def positive(values: Any) -> Any:
-        return [positive(each) for each in values] if isinstance(values, list) else source.randrange(1, 9) / 8
-
-    weights = {name: positive(values) for name, values in network.tensors.items() if name.endswith("weight")}
-    network = replace(network, tensors=weights, mean=[0.0] * network.shape[0])
-    fields = fields_of(network)
-    moved: dict[tuple[int, int], list[tuple[int, int]]] = {at: [] for at in patches(fields)}
-    for pixel in product(*map(range, network.shape[1:])):
-        picture = [255 * (at[1:] == pixel) for at in product(*map(range, network.shape))]
-        entries = latents(network, picture)
-        for at in moved:
-            if any(_of_patch(entries, *at).values()):
-                moved[at].append(pixel)
-    for (row, column), pixels in moved.items():
-        assert all(inside(fields, row, column, pixel) for pixel in pixels)
-        if pixels:
-            rows, columns = zip(*pixels, strict=True)
-            assert (min(rows), max(rows) + 1) == fields.rows[row]
-            assert (min(columns), max(columns) + 1) == fields.columns[column]
-        else:
-            assert frames(network)[row, column] is None
 
 
 def test_of_windows_that_do_not_overlap_each_patch_sees_its_square_alone() -> None:

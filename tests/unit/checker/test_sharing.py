@@ -41,6 +41,13 @@ def auditor_of(request, monkeypatch, tmp_path) -> Callable[[str], Auditor]:
     return lambda kernel: Auditor(HEAD, LATENTS, kernel)
 
 
+of_every_kernel = pytest.mark.parametrize(
+    ("auditor_of", "kernel"),
+    [*(("executable", name) for name in KERNELS), ("script", "proved")],
+    indirect=["auditor_of"],
+)
+
+
 def said(auditor: Auditor, certificate: bytes) -> str:
     return auditor.check(certificate).status.value
 
@@ -48,7 +55,7 @@ def said(auditor: Auditor, certificate: bytes) -> str:
 EXPECTED = [(GOOD, "PROVED"), (OPEN, "NOT_PROVED")] * 4
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@of_every_kernel
 def test_threads(kernel, auditor_of) -> None:
     auditor, meeting = auditor_of(kernel), threading.Barrier(len(EXPECTED))
 
@@ -86,7 +93,7 @@ def shared() -> Iterator[list[Auditor]]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not fork")
-@pytest.mark.parametrize("kernel", KERNELS)
+@of_every_kernel
 def test_a_pool_that_is_forked_after_it_was_used(kernel, auditor_of, shared) -> None:
     shared.append(auditor_of(kernel))
     assert said(shared[0], GOOD) == "PROVED"
@@ -148,7 +155,7 @@ def test_a_child_need_not_wait_for_a_thread_of_its_parent() -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@of_every_kernel
 def test_a_copy_is_another_auditor(kernel, auditor_of) -> None:
     auditor = auditor_of(kernel)
     assert said(auditor, GOOD) == "PROVED"

@@ -146,19 +146,19 @@ PROVES = {
 
 
 @pytest.mark.parametrize(
-    ("how", "proved", "refused", "err"),
+    ("name", "how", "proved", "refused", "err"),
     [
-        ("> /dev/full", 9, 9, FULL),
-        (">&-", 9, 9, CLOSED),
-        (">&- 2>&- <&-", 9, 9, ""),
-        ("> /dev/full 2> /dev/full", 9, 9, ""),
-        ("2> /dev/full", 0, 6, ""),
-        ("2>&- <&-", 0, 6, ""),
-        ("| head -c 0", 0, 6, ""),
+        ("checker", "> /dev/full", 9, 9, FULL),
+        ("checker", ">&-", 9, 9, CLOSED),
+        ("checker", ">&- 2>&- <&-", 9, 9, ""),
+        ("checker", "> /dev/full 2> /dev/full", 9, 9, ""),
+        ("checker", "2> /dev/full", 0, 6, ""),
+        ("checker", "2>&- <&-", 0, 6, ""),
+        ("checker", "| head -c 0", 0, 6, ""),
+        ("audit", "> /dev/full", 9, 9, FULL),
+        ("show", "2>&- <&-", 0, 6, ""),
     ],
-    ids=["full", "closed", "all closed", "both full", "no error output", "error output closed", "nobody reads"],
 )
-@pytest.mark.parametrize("name", PROVES)
 def test_a_verdict(name: str, how: str, proved: int, refused: int, err: str) -> None:
     code, out, said = redirected(how, *PROVES[name], HEAD)
     assert (code, said) == (proved, err) and ("PROVED" in out) == (how in ("2> /dev/full", "2>&- <&-"))

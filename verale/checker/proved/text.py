@@ -36,8 +36,7 @@ is 0. Prices are those of the certificate's hints, 0 of a prototype that is not 
 `proofs/rocq/front/network_reader.ml` has the grammar of networks and pictures. Weight and bias of a layer have one
 unit; a bias that is absent is 0. What a layer reads are numbers: 0 is the picture, 1 the first layer.
 
-`tests/support/independent_text.py` and `independent_network_text.py` write the same from the files' bytes, with readers
-of their own.
+`tests/support/independent_text.py` writes the same from the files' bytes, with readers of its own.
 """
 
 from __future__ import annotations

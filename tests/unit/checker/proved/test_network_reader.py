@@ -6,12 +6,14 @@ import json
 import random
 import subprocess
 from collections.abc import Callable
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.independent_text import text_of_network, text_of_picture
+from support.network_truth import Drawn, of_program
 from support.proved import build
-from support.small_networks import drawn, network_text, picture_text
 
 Show = Callable[[list[str]], list[Any]]
 
@@ -78,10 +80,10 @@ def test_small_texts_are_read(show) -> None:
     assert [again(each) for each in show([SMALL, PICTURE])] == [SMALL, PICTURE]
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_what_is_accepted_is_what_the_text_says(seed, show) -> None:
-    network, picture = drawn(seed)
-    lines = [f"N {network_text(network).decode().strip()}", f"V {picture_text(picture).decode().strip()}"]
+@pytest.mark.parametrize("network", of_program(12), ids=range(12))
+def test_what_is_accepted_is_what_the_text_says(network: Drawn, show) -> None:
+    picture = random.Random(0).randbytes(prod(network.shape))
+    lines = [f"N {text_of_network(network.file()).decode().strip()}", f"V {text_of_picture(picture).decode().strip()}"]
     assert [again(each) for each in show(lines)] == lines
 
 

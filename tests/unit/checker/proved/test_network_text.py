@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.independent_network_text import text_of_network
+from support.independent_text import text_of_network
 from support.network_truth import network_of
 from support.networks import layer, network_file, small_network
 from support.proved import fake

@@ -7,9 +7,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from checker_mutants.attacks.extremes import holds, true_ends
-from support import files
+from support import arithmetic, files
 from support.cases import case
+from support.rationals import cosine_ends
+from support.trials import holds
 
 from verale.checker.certificate import PatchStatement
 from verale.checker.head import read_head
@@ -22,6 +23,14 @@ from verale.checker.reading.weights import Weights
 
 GEOMETRIES = ("euclidean", "cosine", "inner_product")
 Truths = list[tuple[Fraction, Fraction]]
+
+
+def true_ends(geometry: str, z: list[float], row: list[float]) -> arithmetic.Interval:
+    """An enclosure of an observable of one patch."""
+    if geometry == "cosine":
+        return cosine_ends(z, row, 0.0)
+    value = (arithmetic.squared_distance if geometry == "euclidean" else arithmetic.product)(z, row)
+    return value, value
 
 
 def drawn(

@@ -1,4 +1,4 @@
-"""An attack on what is proved of deployed heads: an adversary that loses as much as certificates/v1.md allows.
+"""What is proved of deployed heads holds for an adversary that loses as much as certificates/v1.md allows.
 
 Every step is moved by nearly all that its formula may lose, in the direction that costs the class most. All of it is
 computed in binary64 from the formulas that the checker's docstrings state, whose own error is far smaller.
@@ -15,11 +15,18 @@ from itertools import product
 from math import exp, floor, log, prod, sqrt
 from typing import Any
 
-from checker_mutants.mutant import Import
+import pytest
 from support import files
 from support.exact import Head as ExactHead
 
-__all__ = ["deployments_lose_less"]
+from verale.checker.certificate import Certificate, PatchStatement
+from verale.checker.deployment import Deployment
+from verale.checker.errors import UnprovedError
+from verale.checker.head import read_head
+from verale.checker.options import load_arithmetic
+from verale.checker.reading.deployment import Losses, deployed_margins
+from verale.checker.reading.pooling import Box
+from verale.checker.reading.space import Space
 
 _U = 2.0**-24
 _NEARLY = 0.999
@@ -100,116 +107,45 @@ _SUBJECTS = (
 )
 
 
-def deployments_lose_less(module: Import, kernel: str) -> str:
-    """What the adversary breaks, or what is proved though it is not covered."""
-    found = _numbers(module("deployment")) or _refusals(module, kernel) or _together(module, kernel)
-    return found or _adversary(module, kernel)
+def space_of(data: bytes) -> Space:
+    return Space(read_head(data), load_arithmetic("arb"))
 
 
-def _adversary(module: Import, kernel: str) -> str:
-    heads, choices, spaces = module("head"), module("options"), module("reading.space")
-    rule, similarity, records = module("reading.deployment"), module("reading.pooling"), module("certificate")
-    for subject in _SUBJECTS:
-        space = spaces.Space(heads.read_head(subject.data), choices.load_arithmetic(kernel))
-        deployment = module("deployment").Deployment(subject.formula, **_ULPS)
-        losses = rule.Losses(space, deployment, (), _PATCHES)
+@pytest.mark.parametrize("subject", _SUBJECTS, ids=lambda each: f"{each.geometry} {each.similarity} {each.pooling}")
+def test_no_more_is_proved_than_the_adversary_computes(subject: _Subject) -> None:
+    space, deployment = space_of(subject.data), Deployment(subject.formula, **_ULPS)
+    losses = Losses(space, deployment, (), _PATCHES)
+    if subject.geometry == "euclidean":
         for power in range(-space.bits, 0):  # all may be lost of such distances
             near = 1 << space.bits + power
-            if subject.geometry == "euclidean" and losses.least(0, 0) > near - losses.loss(0, near):
-                return f"{subject}: a distance of 2^{power} may be computed as less than one of 0"
-        certificate = records.Certificate("", None, 0, "top_k", _PATCHES, (), (None, 1, 1), ("entailment",))
-        for image in _images(subject):
-            real, computed = _activations(subject, image)
-            low = [floor(Fraction(a) * 2**space.bits) for a in real]
-            box = similarity.Box(low, [a + 1 for a in low], space.bits)
-            margins = rule.deployed_margins(space, certificate, box, (None, 1, 1), deployment)
-            for rival in (1, 2):
-                reached = _difference(subject, computed, rival)
-                if margins[rival] > Fraction(reached) + Fraction(1, 2**44):
-                    return f"{subject}: {float(margins[rival])} is proved of rival {rival}, {reached} is computed"
-    return ""
+            assert losses.least(0, 0) <= near - losses.loss(0, near), f"a distance of 2^{power}"
+    certificate = Certificate("", None, 0, "top_k", _PATCHES, (), (None, 1, 1), ("entailment",))
+    for image in _images(subject):
+        real, computed = _activations(subject, image)
+        low = [floor(Fraction(a) * 2**space.bits) for a in real]
+        box = Box(low, [a + 1 for a in low], space.bits)
+        margins = deployed_margins(space, certificate, box, (None, 1, 1), deployment)
+        for rival in (1, 2):
+            assert files.given(margins[rival]) <= Fraction(_difference(subject, computed, rival)) + Fraction(1, 2**44)
 
 
-def _numbers(deployment: Any) -> str:
-    """What is wrong with binary32 numbers and gamma."""
-    known = {1.0: True, 2.0**-149: True, 2.0**-150: False, 1 + 2.0**-24: False, 2.0**128: False, 0.1: False, 0.0: True}
-    for value, expected in known.items():
-        if deployment.is_binary32(Fraction(value)) != expected:
-            return f"{value} is taken for a number that it is not"
-    for n in (1, 7, 2**20):
-        if deployment.gamma(n) < Fraction(n) / (2**24 - n):
-            return f"gamma of {n} is too small"
-    if deployment.TINY < 2.0**-126 or deployment.LARGEST > 2.0**126:
-        return "normal numbers are of another format"
-    for wrong in ({"log": 0}, {"exp": 1025}, {"sqrt": -1}, {"formula": "winograd"}):
-        try:
-            deployment.Deployment(**({"formula": "direct"} | wrong))
-        except ValueError:
-            continue
-        return f"{wrong} is taken"
-    return ""
-
-
-def _refusals(module: Import, kernel: str) -> str:
-    """What is proved that should not be, of heads whose first class wins by its bias alone."""
-    deployment = module("deployment").Deployment("direct")
-    tree = {"kind": "soft_tree", "absent": [-1, -2, -3, -4], "present": [1, 2, 3, -5]}
-    unit = {"kind": "exp_distance", "epsilon": _EPSILON.hex()}
-    bare = {"geometry": files.cosine(0.0), "similarity": files.IDENTITY}
-    masses = {"geometry": files.SOFTMAX, "similarity": {"kind": "threshold", "threshold": (0.1).hex()}}
-    points = _Subject("euclidean", "log_ratio").points
-    heads: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
-        ("", {}, {}),
-        ("soft_tree", {"readout": tree, "similarity": unit}, {"weight": [[x] * 5 for x in (9.0, 0.0)], "bias": None}),
-        ("quadratic", {"similarity": {"kind": "quadratic"}}, {}),
-        ("overflow", {"domain": files.domain(None, None)}, {}),
-        ("overflow", {"domain": files.domain(0.0, 2.0**70), "similarity": unit}, {}),
-        ("overflow", {}, {"weight": [[2.0**125] * _COUNT] * 2}),
-        ("underflow", bare, {}),
-        ("prototypes", {}, {"prototypes": [[0.1] * _DEPTH] * _COUNT}),
-        ("threshold", masses, {"prototypes": None}),
-        ("scaled", {"similarity": {"kind": "exponential"}}, {"scale": [2.0**124] * _COUNT}),
-        ("scaled", {"similarity": {"kind": "exponential"}}, {"scale": [2.0**-127] * _COUNT}),
-        ("falls short", {}, {"weight": [[1e4] * _COUNT] * 2, "bias": [1e-3, 0.0]}),
-    ]
-    for why, parts, numbers in heads:
-        given: dict[str, Any] = {"weight": [[1.0] * _COUNT] * 2, "prototypes": points, "bias": [9.0, 0.0]} | numbers
-        data = ExactHead(given.pop("weight"), given.pop("prototypes"), parts, **given).data
-        certificate = files.certificate(data, [], paradigm="top_k", patches=_PATCHES)
-        verdict = module("").Auditor(data, None, kernel).check(certificate, entailment_only=True, deployment=deployment)
-        said = (verdict.reason, verdict.exit_code, verdict.claims.get("deployment"))
-        if said != (("deployment", 16, "not checked") if why else ("", 0, "proved")) or why not in verdict.message:
-            return f"expected {why or 'a proof'}: {said} {verdict.message}"
-    try:
-        module("reading.deployment").require_deployed((None, Fraction(0), Fraction(1)))
-    except module("errors").UnprovedError:
-        return ""
-    return "a tie is a proof"
-
-
-def _together(module: Import, kernel: str) -> str:
-    """What is proved though the margin is bounded as a whole; and how long latents of stated patches may be."""
-    heads, load = module("head"), module("options").load_arithmetic
-    subject, deployment = _Subject("softmax", "identity"), module("deployment").Deployment("direct", **_ULPS)
-    space = module("reading.space").Space(heads.read_head(subject.data), load(kernel))
-    record = module("certificate").Certificate("", None, 0, "assignment", 2, (), (None, 1, 1), ("entailment",))
-    box = module("reading.pooling").Box([0] * _COUNT, [1 << space.bits] * _COUNT, space.bits)
-    margins = module("reading.deployment").deployed_margins(space, record, box, (None, Fraction(1, 2), 1), deployment)
+def test_a_margin_that_is_bounded_as_a_whole_loses_as_much() -> None:
+    subject, deployment = _Subject("softmax", "identity"), Deployment("direct", **_ULPS)
+    space = space_of(subject.data)
+    record = Certificate("", None, 0, "assignment", 2, (), (None, 1, 1), ("entailment",))
+    box = Box([0] * _COUNT, [1 << space.bits] * _COUNT, space.bits)
+    margins = deployed_margins(space, record, box, (None, Fraction(1, 2), 1), deployment)
     apart = sum(abs(w - v) for w, v in zip(subject.weight[0], subject.weight[1], strict=True))
-    lost = _NEARLY * _gamma(_COUNT + 4 * _ULPS["exp"] + 3) * apart
-    if margins[1] > Fraction(0.5 - lost):
-        return f"{float(margins[1])} is proved, {0.5 - lost} is computed"
-    open_domain = ExactHead([[1.0], [0.0]], [[3.0, 4.0]], {"domain": files.domain(None, None)}).data
-    space = module("reading.space").Space(heads.read_head(open_domain), load(kernel))
-    stated = [module("certificate").PatchStatement(n, 0, None, Fraction(h)) for n, h in enumerate((1, 100))]
-    losses = module("reading.deployment").Losses
-    if losses(space, deployment, stated, 2).farthest[0] < 20 * 20 << space.bits:
-        return "a latent may be farther away than that"
-    try:
-        losses(space, deployment, stated[:1], 2)
-    except module("errors").UnprovedError:
-        return ""
-    return "a patch without statements is bounded"
+    assert files.given(margins[1]) <= Fraction(0.5 - _NEARLY * _gamma(_COUNT + 4 * _ULPS["exp"] + 3) * apart)
+
+
+def test_latents_of_stated_patches_are_as_far_away_as_they_may_be() -> None:
+    space = space_of(ExactHead([[1.0], [0.0]], [[3.0, 4.0]], {"domain": files.domain(None, None)}).data)
+    deployment = Deployment("direct", **_ULPS)
+    stated = [PatchStatement(n, 0, None, Fraction(h)) for n, h in enumerate((1, 100))]
+    assert Losses(space, deployment, stated, 2).farthest[0] >= 20 * 20 << space.bits
+    with pytest.raises(UnprovedError):
+        Losses(space, deployment, stated[:1], 2)
 
 
 @cache
