@@ -173,11 +173,11 @@ class OriginSearch:
         self._searched = SearchedPictures(Path(images), self._network, resize)
         self._partial = self._out.with_name(f"{self._out.name}.partial")
         for path in (self._out, self._partial):
-            inputs = (self._file.path, network, *self._searched.paths)
+            inputs = (self._file.path, network, *self._searched.files.paths)
             require_output(path, inputs, overwrite or path is self._partial, _BY)
-        self.decoder = self._searched.decoder
+        self.decoder = self._searched.files.decoder
         self.pictures: Path | None = None
-        if self._searched.are_decoded:
+        if self._searched.files.are_decoded:
             self.pictures = self._out.with_name(f"{self._out.name}.{PICTURES}")
             self._searched.require_room(self.pictures, _BY)
         self._noted = time.monotonic()
