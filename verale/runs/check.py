@@ -200,8 +200,6 @@ def _closest(head: Head, patches: Tensor, logits: Tensor) -> list[tuple[float, N
 
     Args:
         head: with a domain that holds the latents.
-        patches: the latents.
-        logits: the network's.
     """
     from verale.adapters.neighbours import neighbours
     from verale.head import evaluate_observed, observables
@@ -224,7 +222,6 @@ def _fitted(head: Head, some: tuple[Tensor, Tensor], every: tuple[Tensor, Tensor
     Args:
         head: with a domain that holds the latents.
         some: latents and logits of a few images, to which the number is fitted.
-        every: those of all images.
     """
     from verale.adapters.neighbours import fitted
 
@@ -306,7 +303,6 @@ def network_difference(network: FrozenNetwork, model: nn.Module, layer: str, bat
     """What of a network file differs from a module, in words; None where nothing does.
 
     Args:
-        network: the file's.
         model, layer: the module, and the layer whose output the head receives.
         batches: images (N, C, H, W), preprocessed as for the module.
 
@@ -359,7 +355,6 @@ class Restored:
     """Logits that follow from a network's outputs.
 
     Attributes:
-        form: what the network returns.
         logits: (N, C) float64.
         lower, upper: (N, C) float64, the head's ends, widened by what the form's rounding may add.
     """

@@ -100,11 +100,8 @@ class Contrast:
     """Why a certificate's class, and not another one.
 
     Attributes:
-        certificate: the certificate.
-        goal: the other class.
         at_least: the checker proves that the class loses unless so many statements are released; more than there are if
             it loses everywhere.
-        found: the set that was found, or None.
         near: the patches that changed most, with the nearest ones of known images.
         origins: the training patches of prototypes, where known.
     """
@@ -422,7 +419,6 @@ def near_patches(changed: Tensor, before: Tensor, images: Iterable[Tensor], sour
         changed: (L, D).
         before: (L, D) what it was.
         images: (L', D) each, in the order of `source.files`.
-        source: where the images come from.
     """
     moved = (changed - before).norm(dim=1)
     order = [patch for patch in moved.argsort(descending=True).tolist()[:_MOST_NEAR] if float(moved[patch]) > 0]

@@ -47,8 +47,6 @@ class DecodedPicture:
     """A picture that was made from a file.
 
     Attributes:
-        file: its name.
-        sha256: of its bytes.
         turned: whether it notes that it is to be turned, which nothing does.
     """
 
@@ -94,11 +92,6 @@ class Decoder:
 
     def png(self, path: Path, name: str, data: bytes) -> tuple[bytes, DecodedPicture]:
         """The bytes of a PNG file of what a file shows, and where it comes from.
-
-        Args:
-            path: the file, for messages.
-            name: its name, for `source.json`.
-            data: its bytes.
 
         Raises:
             InputError: a PNG file with another suffix; or a file that cannot be decoded, has transparent pixels, or
@@ -152,14 +145,10 @@ class PictureFiles:
     """The files of pictures for a network: those of a folder, a single one, or a safetensors file.
 
     Args:
-        path: the folder, or the file.
         shape: (C, H, W) of the network's pictures.
-        resize: see `Decoder`.
 
     Attributes:
-        is_folder: whether a folder was given.
         folder: to which names are relative.
-        paths: the files.
         names: of the PNG files that they are, or are made into.
         decoded: what PNG files were made from, by their names; of the files that were read.
         turned: the names of those that note that they are to be turned, which nothing does.

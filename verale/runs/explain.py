@@ -177,10 +177,8 @@ def needed_inputs(
     """What a run's folder needs of head and latents.
 
     Args:
-        files: of the folder.
         head: the head's digest.
         latents: the digest of all latents, by value.
-        labels: the true classes, if they are known.
         link: the link to the latents, where it stands for a copy. A copy that is there counts nevertheless.
     """
     path = files.directory / LATENTS
@@ -220,10 +218,8 @@ def keep_inputs(
     """Write what a run's folder lacks of head and latents.
 
     Args:
-        written: the files of the folder.
         head, latents: those of the run; the latents as stored.
         digest: of all latents, by value.
-        labels: the true classes, if they are known.
         files: the paths from which head and latents were read. Their bytes are copied.
         link: what stands for a copy of the latents, where they are large.
 

@@ -78,8 +78,6 @@ def write_results(
     The first of the names is removed first and written last: where it is, all the others are there too.
 
     Args:
-        directory: the folder.
-        names: of the files beside the certificates.
         files: by name, their bytes and those of the certificates.
         overwrite: whether to remove what an earlier command noted there.
         inputs: the files that were read, which stay.
@@ -102,11 +100,7 @@ class ResultFolder:
 
     Attributes:
         name: of the record, `NAME.json`, of `NAME.csv` and of `NAME.html`.
-        directory: the folder.
-        head: the bytes of the head's file.
         overwrite: whether to remove what an earlier command noted there.
-        inputs: the files that are read, which stay.
-        has_latents: whether it gets latents too.
     """
 
     name: str
@@ -175,7 +169,6 @@ def locked(directory: Path, patience: float = 0.0) -> Iterator[HeldFolder | None
     """Create the folder, and keep out other processes that call this. Yields what `WrittenFiles` writes into.
 
     Args:
-        directory: the folder.
         patience: how many seconds to wait for another process.
 
     Raises:
@@ -222,7 +215,6 @@ def require_output(
     wrote into a folder and noted there, nor give a file the name of one of a run's. Call this before the work.
 
     Args:
-        path: the file.
         inputs: the files that the command reads, and the folders of runs; None is none.
         overwrite: whether a file may be replaced at all.
         by: the command, where it may replace what it noted itself.

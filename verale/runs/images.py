@@ -62,7 +62,6 @@ def readable(
     the others. Which ones are to be turned, and are not, is told.
 
     Args:
-        files: the images.
         skip: whether some may be unreadable.
         advance: called with the number of images decoded since the last call.
 

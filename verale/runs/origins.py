@@ -64,9 +64,6 @@ class FoundOrigin:
     """A patch near a prototype.
 
     Attributes:
-        prototype, patch: their numbers.
-        picture: the picture's digest.
-        name: its file, and its row in a file of several.
         distance, cosine: what is stated; one of the two.
     """
 
@@ -131,15 +128,10 @@ class OriginSearch:
 
     Args:
         head: the head's file, or its path; its geometry is euclidean or a cosine.
-        network: the path of the network's file.
         images: a folder of picture files, one of them, or a safetensors file of pictures.
-        out: the file to write.
-        overwrite: whether it may be replaced.
-        resize: see `Decoder`.
 
     Attributes:
         total: how many pictures there are at most.
-        decoder: makes PNG files.
         pictures: the folder that gets the PNG files of pictures that are named; None where the pictures are taken as
             they are given.
 

@@ -115,10 +115,7 @@ def explain_in_processes(
     """Explain images, part by part, in the order in which the parts are done.
 
     Args:
-        batches: the images, and how to explain them.
         left: those to explain, ascending; all of a batch or none, unless images are searched alone.
-        labels: the true classes of all images, if they are known.
-        explainer: explains a part.
         how: how many processes, this one among them; fewer where the memory allowed has no room for so many batches,
             and this one alone on another device than the CPU. By default one a core, if the images take seconds. And
             where they explain.
@@ -268,10 +265,6 @@ def rows_and_certificates(
     """The table's rows for a batch, and its certificates (name, bytes).
 
     Args:
-        results: one for each image of the batch.
-        first: the index of its first image.
-        prototypes: P of the head.
-        seconds: the time spent on one image.
         labels: the true classes of the batch's images, if they are known.
     """
     from verale.certificate import Certificate

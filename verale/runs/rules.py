@@ -53,10 +53,8 @@ class Covered:
     """The images that one certificate proves.
 
     Attributes:
-        certificate: its file.
         predicted: the class that it proves; None where it proves none.
         outcome: of its audit without an image.
-        proved: the images.
         labels: of these images, how many have each true class, where that is known.
     """
 
@@ -95,20 +93,13 @@ class CoveringAudits:
     """Images of a latents file, and the audits that prove which of them certificates cover.
 
     Args:
-        head: its file, or the path.
-        latents: the path.
-        options: what proves.
-        how: how the audits run.
         log: gets every outcome; what it has already is not audited again.
 
     Raises:
         InputError: a file that cannot be used, or latents that do not fit the head.
 
     Attributes:
-        file: the path of the latents.
         images: (N, L, D), as they are stored.
-        labels: their true classes, where known.
-        total: how many images there are.
     """
 
     def __init__(
@@ -229,7 +220,6 @@ class RuleSet:
     """A data set and what the whole list does on it.
 
     Attributes:
-        file: the latents.
         images: how many it has.
         covered: how many some rule covers.
         correct: how many of these have the rule's class as their true one; None where that is not known.
@@ -278,11 +268,8 @@ class RuleList:
 
     Attributes:
         head: SHA-256 of the head's file.
-        paradigm: of all rules.
         rules: in their order: each covers most images that none before it covers.
         fitted, held_out: the data sets; the second is None without one.
-        certificates: those of the rules.
-        prototypes: how many the head has.
         exit_code: 0 if the checker proved all of them, otherwise that of the most severe verdict.
     """
 

@@ -35,11 +35,6 @@ class SearchedPictures:
 
     Args:
         path: a folder of picture files, one of them, or a safetensors file of pictures.
-        network: the network.
-        resize: see `Decoder`.
-
-    Attributes:
-        files: the files.
 
     Raises:
         InputError, UsageError: as of `PictureFiles`.
@@ -119,12 +114,6 @@ class SearchedPictures:
 
     def keep(self, folder: Path, named: Mapping[int, str], head: str, by: str) -> None:
         """Write the PNG files of pictures and `source.json`, and remove those that the command wrote there before.
-
-        Args:
-            folder: where to.
-            named: by file, the picture's digest.
-            head: SHA-256 (hex) of the head's file.
-            by: the command.
 
         Raises:
             InputError: a file that cannot be written, or a picture that was changed meanwhile.

@@ -35,14 +35,11 @@ class SeenPictures:
     """The pictures of a run, and the network that gives their latents.
 
     Attributes:
-        through: the network, and its arithmetic.
         pictures: uint8 (N, C, H, W).
         files: the bytes of the network's file and of their files, by name in a run's folder.
-        paths: the files that were read.
         names: of PNG files, relative to their folder, in the pictures' order; none of a tensor.
         folder: all of whose images these are; None where one file was given.
         listed: the names of all PNG files, those among them that cannot be used.
-        refused: the files of a folder that cannot be used.
         decoder: made some of the PNG files.
         decoded: by the names of these, what they were made from.
     """
@@ -63,12 +60,6 @@ class SeenPictures:
         cls, network: str | Path, path: str | Path, arithmetic: Arithmetic = "real", resize: int | None = None
     ) -> SeenPictures:
         """A network's file; and pictures from a folder of picture files, from one, or from a safetensors file.
-
-        Args:
-            network: the network's file.
-            path: of the pictures.
-            arithmetic: in which the network computes.
-            resize: see `Decoder`.
 
         Raises:
             InputError: a network or a file of pictures that cannot be used, or a folder of which none can.

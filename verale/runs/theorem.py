@@ -112,9 +112,6 @@ class Theorem:
     believed.
 
     Attributes:
-        predicted: the class.
-        certificate: the certificate.
-        settings, hints: of claim 1.
         instance: of claim 2 the latents and the settings, where there are latents.
     """
 
@@ -129,9 +126,7 @@ class Prover:
     """Finds how the proved checker proves certificates of a head.
 
     Args:
-        head: the bytes of the head file.
         latents: the bytes of a latents file; without it nothing is said of images.
-        limit: as for an audit.
 
     Raises:
         HeadError, LatentsError: a file that cannot be used.
@@ -204,7 +199,6 @@ class Theorems:
     """The theorems of certificates of one head.
 
     Args:
-        head: the head's file.
         latents: the path of a latents file; without it no instance is stated.
         limit: the most seconds of processor time to find a proof for each megabyte of files.
 
@@ -253,9 +247,6 @@ def theorem_file(file: str, head: HeadFile, term: str, stated: Sequence[tuple[st
     """The parts of the file, in their order.
 
     Args:
-        file: its path, for the comment.
-        head: the head's file.
-        term: the head.
         stated: of each certificate its file, its SHA-256 and what is stated.
     """
     instances = (theorem.instance for _, _, theorem in stated)
