@@ -55,7 +55,7 @@ report/origins.py origins_beside: origins of another head than the certificate's
     never named not in (None, head.sha256)
     unit/cli/test_origins.py::test_show_says_nothing_of_another_heads_prototypes
 runs/searched.py SearchedPictures.keep: a photograph that was changed meanwhile is kept in place of the one proved
-    never isinstance(shown, UnreadFile) or shown.picture(0).digest != named[file]
+    never shown.picture(0).digest != named[file]
     unit/runs/test_origins.py::test_a_photograph_that_is_changed_meanwhile_is_not_kept[euclidean]
 runs/origins.py OriginSearch._resumed: what was found for another head or network is taken
     same = (document['head'], document['network']) == (self._file.sha256, self._network.digest) => same = True
@@ -152,7 +152,7 @@ cli/explain.py command: what was left out is as good as explained
     Exit.SKIPPED if run.skip_unreadable else Exit.UNUSABLE => 0
     unit/runs/test_seen.py::test_pictures_that_cannot_be_used_are_listed_at_the_end_where_that_was_asked
 runs/seen.py SeenPictures.of: the names of pictures that cannot be used stand for others
-    isinstance(one, StoredPictures) => True
+    tuple(kept) => tuple(files.names)
     end_to_end/test_one_reader.py::test_a_picture_that_cannot_be_used_is_named_and_the_others_are_explained
 runs/audit.py outcome_of: what cannot be read is proved
     unusable(path.name, str(error), auditor.run)

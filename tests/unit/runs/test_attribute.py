@@ -15,12 +15,12 @@ from PIL import Image
 from support.commands import in_process
 from support.small import small_head, small_latents
 
-from verale.certificate import Certificate, FloorStatement, OrderStatement, PatchStatement
+from verale.certificate import Certificate, FloorStatement, OrderStatement
 from verale.certificate.words import PROTOTYPES
 from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, digest, save_latents
 from verale.runs import attribute as attribution
-from verale.runs.attribute import attribute, shares_of
+from verale.runs.attribute import attribute
 from verale.search import several as searching
 
 
@@ -73,19 +73,6 @@ def test_shares_are_counts_of_the_certificates(files, paradigm):
     for kind in kinds:
         counts = [each.count for each in found.of(kind)]
         assert counts == sorted(counts, reverse=True) and counts
-
-
-def test_a_prototype_counts_once_a_certificate(files):
-    (one, *_) = attribute(files.head_path, files.latents_path, count=1, paradigm="projection").certificates
-    twice = replace(one, statements=(PatchStatement(0, 3, 0.0, 1.0), PatchStatement(2, 3, 0.0, 1.0)))
-    never = replace(one, statements=(PatchStatement(2, 5, 0.0, 1.0),))
-    shares = {(each.kind, each.number): (each.count, each.share, each.statements) for each in shares_of([twice, never])}
-    assert shares == {
-        ("prototype", 3): (1, 0.5, 1.0),
-        ("prototype", 5): (1, 0.5, 0.5),
-        ("patch", 0): (1, 0.5, 0.5),
-        ("patch", 2): (2, 1.0, 1.0),
-    }
 
 
 @pytest.mark.parametrize("paradigm", ["top_k", "projection"])

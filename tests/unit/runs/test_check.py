@@ -12,10 +12,9 @@ from support.small import small_head, small_latents, varied_head
 from torch import Tensor, nn
 
 from verale.adapters import head_of
-from verale.adapters.neighbours import neighbours, widened
 from verale.certificate.words import written
 from verale.errors import LatentsError, UsageError
-from verale.head import Box, Cosine, Head, LogRatio, MaxPooling, TopMeanPooling, as_patches
+from verale.head import Box, Cosine, Head, LogRatio, MaxPooling, TopMeanPooling
 from verale.runs.check import Forward, check, compare, restored
 
 LAYER = "add_on_layers"
@@ -51,13 +50,6 @@ def test_the_right_head_agrees():
     assert len(lines) == 2
 
 
-def test_the_logits_are_those_of_the_network():
-    network = OwnNetwork()
-    comparison = compared(network, head_for(network))
-    assert torch.equal(comparison.logits, network(own_images(12))[0].detach())
-    assert network.training
-
-
 @pytest.mark.parametrize("epsilon", [1e-3, 1e-6])
 def test_a_wrong_epsilon_is_named(epsilon):
     network = OwnNetwork(epsilon=epsilon)
@@ -87,12 +79,6 @@ def test_a_bias_that_the_head_lacks_is_named():
     head = replace(head_for(network), bias=None)
     (cause,) = compared(network, head).alike
     assert cause.startswith("one more bias a class (") and cause.endswith("): the head lacks it")
-
-
-def test_a_bias_that_the_network_lacks_is_named():
-    network = OwnNetwork()
-    head = replace(head_for(network), bias=torch.tensor([1.0, 0.0, -1.0]))
-    assert compared(network, head).alike == ("bias=None; you gave a bias",)
 
 
 def test_a_layer_that_is_one_too_early_is_named():
@@ -164,14 +150,6 @@ def test_an_epsilon_of_nobody_is_fitted(epsilon, given):
     assert check(head_for(network, epsilon=epsilon), network, LAYER, own_images(20)).agrees
 
 
-def test_the_epsilon_of_a_cosine_is_fitted():
-    true = replace(varied_head("rooted"), bias=None, geometry=Cosine(0.037, rooted=True))
-    latents = small_latents(true, images=6, patches=6)
-    given = Forward(latents, true.logits(latents).float())
-    (cause,) = compare(replace(true, geometry=Cosine(0.03, rooted=True)), given).alike
-    assert cause == "geometry.epsilon=0.037, which explains all logits; you gave 0.03"
-
-
 def test_a_number_that_explains_a_few_images_alone_is_no_explanation():
     """The last image, of small differences, is not among those to which the number is fitted."""
     head = small_head("euclidean")
@@ -222,14 +200,6 @@ def test_other_options_are_named(name, change, cause):
     logits = true.logits(latents).float()
     comparison = compare(replace(true, **change), Forward(latents, logits))
     assert not comparison.agrees and comparison.alike[0].startswith(cause)
-
-
-@pytest.mark.parametrize("name", ["negated", "cosine exponential", "inner product in a ball", "tree", "maximum"])
-def test_a_neighbour_differs_in_what_it_says(name):
-    head = varied_head(name)
-    patches = as_patches(small_latents(head, images=2, patches=4))
-    for each in neighbours(widened(head, patches), 4):
-        assert each.head.digest != head.digest and each.value != each.given
 
 
 def right_and_wrong(right: int, images: int, classes: int = 3) -> tuple[Forward, Head, list[int]]:
@@ -357,11 +327,6 @@ def test_a_compiled_network_is_compared_as_it_was_before(layer):
     compiled = torch.compile(network, backend=compiler)
     assert compared(compiled, head_for(network), layer).agrees
     assert network.training
-
-
-def test_a_network_in_float64_agrees_too():
-    network = OwnNetwork()
-    assert compared(OwnNetwork().double(), head_for(network)).agrees
 
 
 def test_images_in_half_precision_are_cast_up():

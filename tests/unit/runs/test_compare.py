@@ -22,11 +22,10 @@ from verale.certificate import (
     Statement,
 )
 from verale.errors import InputError
-from verale.head import Head, LogRatio, Negated, as_patches, digest, evaluate, save_latents
+from verale.head import Head, Negated, as_patches, evaluate, save_latents
 from verale.runs.compare import (
     BY_FILES,
     BY_LATENTS,
-    BY_ORDER,
     ComparedImage,
     Counts,
     compare,
@@ -156,21 +155,10 @@ def test_images_are_matched_by_their_files(folders, tmp_path) -> None:
     assert all(one.kept for one in comparison)
 
 
-def test_equal_files_are_matched_in_their_order(folders) -> None:
-    for name in ("a", "moved"):
-        with_source(folders / name, [0, 0, 1, 1, 1, 2])
-    assert compare(str(folders / "a"), str(folders / "moved")).pairs.pairs == tuple((n, n) for n in range(6))
-
-
 def test_images_are_matched_by_their_latents_if_the_head_is_the_same(folders, tmp_path) -> None:
     turned = run(tmp_path / "turned", latents=LATENTS[[2, 0]])
     comparison = compare(str(folders / "a"), turned)
     assert comparison.pairs.by == BY_LATENTS and comparison.pairs.pairs == ((0, 1), (2, 0))
-
-
-def test_otherwise_their_order_counts(folders) -> None:
-    assert compare(str(folders / "a"), str(folders / "moved")).pairs.by == BY_ORDER
-    assert "which nothing verifies" in matched(compare(str(folders / "a"), str(folders / "other")))
 
 
 def test_other_prototypes_or_another_geometry_leave_only_classes(folders, tmp_path) -> None:
@@ -304,23 +292,6 @@ def test_what_cannot_be_compared_is_named(name, folders) -> None:
     assert "\n" not in str(raised.value)
 
 
-def test_latents_and_head_may_be_given(folders, tmp_path) -> None:
-    for name in ("head", "latents"):
-        (folders / f"moved/{name}.safetensors").rename(tmp_path / name)
-    comparison = compare(str(folders / "a"), str(folders / "moved"), str(tmp_path / "head"), str(tmp_path / "latents"))
-    assert len(list(comparison)) == 6
-    (folders / "a/latents.safetensors").unlink()
-    assert len(list(compare(str(folders / "a"), str(folders / "other")))) == 6, "A's latents are not needed"
-
-
-def test_images_without_certificates_are_found_by_the_latents_file(folders) -> None:
-    unexplained(folders / "moved", 1)
-    unexplained(folders / "a", 2)
-    rows = list(compare(str(folders / "a"), str(folders / "moved")))
-    assert rows[1].answers is not None
-    assert compare(str(folders / "moved"), str(folders / "moved")).b.latents(1) == digest(as_patches(MOVED)[1])
-
-
 def test_files_without_any_image_in_common_are_refused(folders) -> None:
     with_source(folders / "a", list(range(6)))
     with_source(folders / "moved", list(range(6, 12)))
@@ -337,12 +308,6 @@ def test_a_table_has_every_image(folders) -> None:
 
 def test_two_values_are_one_where_they_are_equal() -> None:
     assert [two(3, 3), two(3, 4), two(True, False), two(None, 1), two(1, 1)] == ["3", "3 → 4", "yes → no", "- → 1", "1"]
-
-
-def test_another_similarity_parameter_is_still_the_same_sentence(folders, tmp_path) -> None:
-    other = replace(HEAD, similarity=LogRatio(epsilon=1e-3))
-    comparison = compare(str(folders / "a"), run(tmp_path / "other", other))
-    assert comparison.why_not == "" and not comparison.same_head and len(list(comparison)) == 6
 
 
 def test_what_fails_is_in_one_order(folders) -> None:

@@ -55,13 +55,6 @@ def test_several_statements_where_fewer_are_not_enough(count, bias, tmp_path) ->
     require_shown(result, files[1], tmp_path / "out")
 
 
-def test_one_statement_where_one_is_enough(tmp_path) -> None:
-    files = save_coordinates(tmp_path, 3, (0.5, 0.0))
-    result = contrast(*files[:2], 1, files[2], tmp_path / "out")
-    assert len(result.found.released) == 1 and result.is_smallest
-    require_shown(result, files[1], tmp_path / "out")
-
-
 def test_many_statements_are_grown_and_reduced(tmp_path, monkeypatch) -> None:
     """Three of ten are needed, and there are too many pairs to try them all, so two are not excluded."""
     monkeypatch.setattr(contrasts, "_MOST_SETS", 40)

@@ -69,12 +69,6 @@ def test_a_wide_certificate_covers_its_image_and_its_neighbour(inflated):
     assert covers(covering, inflated.certificate(0)).correct < len(covers(covering, inflated.certificate(0)).images)
 
 
-def test_an_exact_certificate_covers_its_own_image(inflated):
-    path = str(inflated.folder / "exact.ale.json")
-    explain(inflated.head, inflated.images[:1], digits="exact")[0].save(path)
-    assert covers(CoveringAudits(inflated.head_path, inflated.latents_path), path).images == (0,)
-
-
 def test_what_the_screen_proposes_in_vain_does_not_count(inflated, monkeypatch):
     path = inflated.certificate(1)
     before = covers(CoveringAudits(inflated.head_path, inflated.latents_path), path)

@@ -92,13 +92,6 @@ def test_an_interrupted_run_ends_as_it_would_have(most, tmp_path, whole) -> None
     assert {path: path.stat().st_mtime_ns for path in before} == before, "what was there is not written again"
 
 
-def test_times_survive(tmp_path) -> None:
-    run(tmp_path, 2)
-    first = [row.seconds for row in read_table(tmp_path / "explanations.csv")]
-    run(tmp_path)
-    assert [row.seconds for row in read_table(tmp_path / "explanations.csv")][: len(first)] == first
-
-
 def test_a_finished_run_is_left_as_it_is(tmp_path) -> None:
     run(tmp_path)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
@@ -220,12 +213,6 @@ def test_another_run_is_refused_and_nothing_is_changed(changes, named, tmp_path)
     assert contents(tmp_path) == before
 
 
-def test_overwriting_leaves_nothing_of_the_other_run(tmp_path, whole) -> None:
-    run(tmp_path, latents=small_latents(HEAD, images=9, seed=1), options=SearchOptions("top_k"))
-    run(tmp_path, how=RunOptions(overwrite=True))
-    assert contents(tmp_path) == whole
-
-
 def test_a_stranger_among_the_run_s_files_is_refused(tmp_path) -> None:
     run(tmp_path)
     (tmp_path / "000005.ale.json").write_bytes(b"mine")
@@ -258,12 +245,6 @@ def test_latents_captured_in_the_folder_and_others_do_not_mix(tmp_path) -> None:
     assert len(run(tmp_path)) == 5
 
 
-def test_one_process_at_a_time(tmp_path) -> None:
-    with open_run(tmp_path, HEAD, LATENTS, OPTIONS), pytest.raises(InputError, match="another process explains into"):
-        run(tmp_path)
-    run(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("changes", "error"),
     [
@@ -286,14 +267,8 @@ def test_a_folder_that_cannot_be_created(tmp_path) -> None:
         run(tmp_path / "file" / "out")
 
 
-def test_no_images_are_no_certificates(tmp_path) -> None:
-    assert run(tmp_path, latents=LATENTS[:0]) == []
-    assert read_table(tmp_path / "explanations.csv") == []
-
-
-@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "softmax"])
-def test_a_line_says_what_the_head_and_the_certificate_say(geometry, tmp_path) -> None:
-    head = small_head(geometry)
+def test_a_line_says_what_the_head_and_the_certificate_say(tmp_path) -> None:
+    head = small_head("cosine")
     latents = small_latents(head)
     labels = [0, 1, 2, 0]
     logits = evaluate(head, as_patches(latents)).logits

@@ -6,7 +6,7 @@ import pytest
 
 from verale.errors import InputError
 from verale.runs import written as module
-from verale.runs.folder import is_of_run, locked, require_room, write_results
+from verale.runs.folder import is_of_run, require_room, write_results
 from verale.runs.inputs import HEAD, TABLE
 from verale.runs.run import RunFolder
 from verale.runs.table import Explained, read_table
@@ -19,14 +19,6 @@ FILES = {"index.json": b"{}", HEAD: b"h", "000000.ale.json": b"c", "table.csv": 
 
 def contents(folder) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != module.FILES}
-
-
-def test_a_folder_is_locked_once(tmp_path) -> None:
-    again = locked(tmp_path / "new")
-    with locked(tmp_path / "new"), pytest.raises(InputError, match="another process explains into it"):
-        again.__enter__()
-    with locked(tmp_path / "new"):
-        pass
 
 
 def test_names_that_are_taken_for_a_run_s() -> None:
@@ -65,14 +57,6 @@ def test_results_replace_no_file_of_somebody_else(name, overwrite, tmp_path) -> 
         with pytest.raises(InputError, match=rf"{name}: .*verale did not write it, or it was changed"):
             write(tmp_path, NAMES, FILES, overwrite)
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [(name, b"mine")]
-
-
-def test_an_input_that_an_earlier_command_wrote_stays(tmp_path) -> None:
-    write_results(tmp_path, NAMES, FILES)
-    inputs = [tmp_path / "000000.ale.json"]
-    with pytest.raises(InputError, match=r"000000\.ale\.json: is read now, and overwrite=True would remove it"):
-        write_results(tmp_path, NAMES, FILES, overwrite=True, inputs=inputs)
-    assert contents(tmp_path) == FILES
 
 
 def test_rows_count_once_they_are_in_the_table(tmp_path) -> None:

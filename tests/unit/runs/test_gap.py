@@ -75,12 +75,6 @@ def test_a_certificate_that_is_not_about_its_image_is_refused(tmp_path) -> None:
             ask(false, tmp_path / "head", tmp_path / "latents")
 
 
-def test_the_name_of_the_default_is_the_default(files) -> None:
-    certificate = files.certificates[0]
-    named = gap(certificate, files.head_path, files.latents_path, seconds=0, kernel="proved-or-arb")
-    assert named.by == "arb" and named == gap(certificate, files.head_path, files.latents_path, seconds=0)
-
-
 def test_what_is_under_another_paradigm_is_never_called_smallest(files) -> None:
     record = gap(files.certificates[0], files.head_path, files.latents_path, seconds=0).record()
     assert (record["paradigm"], record["least_paradigm"], record["smallest"]) == ("projection", "top_k", None)
@@ -104,11 +98,6 @@ def test_a_bound_about_another_class_is_not_this_images(files, monkeypatch) -> N
     monkeypatch.setattr("verale.search.least.least_document", lambda *given: (1, b'{"predicted": 99}'))
     with pytest.raises(InputError, match="in float64 the image has class 99"):
         gap(files.certificates[0], files.head_path, files.latents_path)
-
-
-def test_without_time_the_bound_is_weak_and_proved(files) -> None:
-    fast = gap(files.certificates[0], files.head_path, files.latents_path, seconds=0)
-    assert fast.least <= gap(files.certificates[0], files.head_path, files.latents_path).least
 
 
 def test_wrong_inputs_are_named(files, tmp_path) -> None:

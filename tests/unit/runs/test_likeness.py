@@ -22,14 +22,6 @@ def test_the_nearest_patch_of_each_changed_patch() -> None:
     assert [each.moved for each in found] == [4.0, 0.5]
 
 
-def test_only_the_patches_that_changed_most_are_described() -> None:
-    before = torch.zeros(20, 2, dtype=torch.float64)
-    changed = before + torch.arange(20)[:, None]
-    found = near_patches(changed, before, before[None], Source())
-    assert [each.patch for each in found] == list(range(19, 11, -1))
-    assert near_patches(before, before, before[None], Source()) == []
-
-
 def test_origins() -> None:
     origins = {0: Origin(0, 7, Path("x/y.png"), 1, 2), 3: Origin(3, 9, None, 0, 4)}
     assert str(origins[0]) == "training patch: y.png, row 1, column 2"

@@ -52,7 +52,7 @@ def all_else_is_kept() -> Iterator[None]:
 
 @pytest.mark.usefixtures("all_else_is_kept")
 @pytest.mark.parametrize("paradigm", ["projection", "top_k"])
-@pytest.mark.parametrize("images", [4, 12])
+@pytest.mark.parametrize("images", [12])
 def test_of_results_only_those_of_a_batch_are_held(images, paradigm, tmp_path: Path, monkeypatch) -> None:
     results: list[weakref.ref[object]] = []
     held, original = [], rows.rows_and_certificates

@@ -212,14 +212,6 @@ def test_files_that_cannot_be_read_are_left_out_and_named(folder: Path, caplog: 
     assert "A.png is left out" in caplog.text and "B.png is left out" in caplog.text
 
 
-def test_of_no_readable_picture_nothing_is_written(folder: Path) -> None:
-    for number in range(9):
-        (folder / "images" / f"{number}.png").write_bytes(png(drawn_picture((1, 5, 4), 1)))
-    with pytest.raises(InputError, match="it has 5 rows"):
-        search(folder).run()
-    assert not (folder / "origins.json").exists()
-
-
 @pytest.mark.parametrize(
     ("geometry", "prototypes"),
     [({"kind": "inner_product", "radius": None}, PROTOTYPES), ({"kind": "softmax"}, None)],
@@ -320,25 +312,6 @@ def test_pictures_are_scaled_and_those_of_an_earlier_file_go(folder: Path) -> No
     sizes = {read_picture(each).size for each in (folder / "origins.json.pictures").glob("*.png")}
     assert sizes == {(4, 4)}
     assert of_kept(folder) == [0, 0, 0]
-
-
-def test_what_was_interrupted_goes_on_among_decoded_pictures(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(origins, "_MOST_PICTURES", 2)
-    monkeypatch.setattr(origins, "_SECONDS", 0.0)
-    as_tiff(folder, *range(9))
-    whole = search(folder).run()
-    expected = {each.name: each.read_bytes() for each in (folder / "origins.json.pictures").iterdir()}
-    (folder / "origins.json").unlink()
-
-    def stop(*given: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(origins, "write_output", stop)
-        search(folder).run()
-    monkeypatch.setattr(OriginSearch, "_turned", stop)
-    assert search(folder).run() == whole
-    assert {each.name: each.read_bytes() for each in (folder / "origins.json.pictures").iterdir()} == expected
 
 
 def test_where_png_files_cannot_be_kept_nothing_is_searched(folder: Path) -> None:

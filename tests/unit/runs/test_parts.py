@@ -23,7 +23,7 @@ from verale.head import Head, as_patches, save_latents
 from verale.runs import parts as module
 from verale.runs.explain import open_run
 from verale.runs.options import RunOptions
-from verale.runs.run import Range, cut
+from verale.runs.run import Range
 from verale.runs.table import read_table
 from verale.runs.workers import local
 from verale.search import Batches, SearchOptions
@@ -292,14 +292,6 @@ def test_the_memory_allowed_is_that_of_all(device, most, needed, jobs, expected,
     assert [record.getMessage() for record in caplog.records] == (
         [f"{expected} processes explain, not 4: more would exceed the memory allowed (max_memory)"] if less else []
     )
-
-
-@pytest.mark.parametrize("left", [[(0, 40)], [(0, 2), (5, 9), (20, 21)], [(39, 40)], []])
-@pytest.mark.parametrize("size", [1, 2, 16])
-def test_parts_are_all_that_is_left_once(left, size) -> None:
-    parts = cut(left, size)
-    assert [index for part in parts for index in range(*part)] == [index for part in left for index in range(*part)]
-    assert all(start < stop <= (start // size + 1) * size for start, stop in parts)
 
 
 @pytest.mark.parametrize(

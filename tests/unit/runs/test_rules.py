@@ -15,10 +15,8 @@ from support.commands import in_process
 from support.small import small_head
 
 from verale.certificate import Certificate
-from verale.checker import Auditor
 from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, evaluate, load_latents, save_latents
-from verale.report.static_pages import rules_page
 from verale.rules import coverage
 from verale.rules import fit as fitting
 from verale.rules.coverage import coverage_of
@@ -95,16 +93,6 @@ def test_the_folder_holds_what_an_audit_needs(sets, tmp_path):
     assert counts == [rule["held_out"]["images"] for rule in record["rules"]]
 
 
-def test_processes_and_a_log_change_nothing(sets, tmp_path):
-    before = in_process(*sets.options(tmp_path / "alone"), "--count", 1)
-    done = in_process(*sets.options(tmp_path / "two"), "--count", 1, "--jobs", 2, "--log", tmp_path / "log")
-    again = in_process(*sets.options(tmp_path / "again"), "--count", 1, "--log", tmp_path / "log")
-    assert before.returncode == 0 and before.stdout == done.stdout == again.stdout
-    names = sorted(path.name for path in (tmp_path / "alone").iterdir())
-    for name in set(names) - {"files.json", "rules.html"}:  # the page says when it was written
-        assert (tmp_path / "alone" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-
-
 def test_tables_and_json_agree(sets, tmp_path):
     out = tmp_path / "out"
     printed = in_process(*sets.options(out), "--count", 3, "--json")
@@ -128,16 +116,6 @@ def test_without_labels_and_a_held_out_set(sets, tmp_path):
     (rule,) = json.loads((out / "rules.json").read_text())["rules"]
     assert rule["held_out"] is None and rule["fitted"]["correct"] is None
     assert "true one" not in (out / "rules.html").read_text().split("In numbers</h2>")[1]
-
-
-def test_an_interrupt_writes_nothing(sets, tmp_path, monkeypatch):
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(fitting, "coverage_of", interrupted)
-    done = in_process(*sets.options(tmp_path / "out"))
-    assert done.returncode == 130 and "nothing is written" in done.stderr
-    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_a_rule_that_is_not_proved_is_said_to_be_none(sets, tmp_path, monkeypatch):
@@ -165,14 +143,6 @@ def test_images_count_that_the_checker_proves_whatever_a_screen_says(sets, monke
     assert all(rule.fitted.images < IMAGES and rule.held_out.images < IMAGES for rule in expected.rules)
     monkeypatch.setattr(coverage, "coverage_of", everything)
     assert fit_rules(sets.head_path, sets.fitted, sets.held_out, count=2).rules == expected.rules
-
-
-def test_the_margin_is_that_of_the_verdict(sets):
-    rules = fit_rules(sets.head_path, sets.fitted, count=2)
-    auditor = Auditor(Path(sets.head_path).read_bytes())
-    for rule, certificate in zip(rules.rules, rules.certificates, strict=True):
-        margin = auditor.check(certificate.to_bytes()).record()["margin"]
-        assert rule.margin == float(margin) and f"stays at least {margin} below" in rules_page(rules, {}).decode()
 
 
 def test_an_out_that_is_a_file_is_named_before_the_work(sets, tmp_path, monkeypatch):

@@ -23,12 +23,10 @@ from verale.errors import InputError, UsageError
 from verale.head import Box, Head, as_patches, digest_of_all, load_latents, patches_of
 from verale.network import FrozenNetwork, picture_digest
 from verale.network.layers import Convolution, NetworkLayer
-from verale.runs.explain import open_run
 from verale.runs.seen import SeenPictures
 from verale.runs.source import SourceFile, load_source
 from verale.runs.summary import summarize
 from verale.runs.table import read_table
-from verale.search import SearchOptions
 from verale.search.through import ThroughNetwork
 
 
@@ -101,19 +99,6 @@ def test_pictures_that_cannot_be_used_are_listed_at_the_end_where_that_was_asked
     assert done.returncode == 18 and explain(folder, out="other").returncode == 9
     assert done.stderr.index("images have a certificate") < done.stderr.index("left out: ")
     assert "class 1/small.png" in done.stderr[done.stderr.index("left out: ") :]
-
-
-def test_a_folder_that_no_class_is_named_after_is_refused(folder: Path) -> None:
-    done = explain(renamed(labelled(folder, "dog", "cat", "owl"), "dog", "bird", "owl"))
-    assert done.returncode == 9 and not (folder / "out").exists()
-    assert f"{folder / 'p'}/bird: is the name of no class, expected one of dog, cat, owl" in done.stderr
-
-
-def test_how_folders_are_read_is_said_where_classes_have_no_names(folder: Path) -> None:
-    done = explain(renamed(folder, "1", "2", "3"))
-    assert "are read as the numbers of classes counted from 1 on: 1 is class 0, 2 is class 1" in done.stderr
-    reported = in_process("report", folder / "out", "-o", folder / "page.html")
-    assert reported.returncode == 0, reported.stderr
 
 
 @pytest.mark.parametrize(("arithmetic", "pictures"), [("real", "p"), ("float32", "p.safetensors")])
@@ -263,15 +248,3 @@ def test_what_cannot_be_used_is_refused(folder: Path) -> None:
         SeenPictures.load(folder / "n", folder / "wrong.png")
     assert in_process("explain", "--network", folder / "n", "--out", folder / "o").returncode == 9
     assert in_process("explain", "--arithmetic", "real", "--out", folder / "o").returncode == 9
-
-
-def test_a_folder_with_another_network_is_refused(folder: Path) -> None:
-    head, seen = Head.load(folder / "h"), SeenPictures.load(folder / "n", folder / "p")
-    out = folder / "out"
-    out.mkdir()
-    (out / "network.safetensors").write_bytes(b"another")
-    with (
-        pytest.raises(InputError, match=r"network\.safetensors: is another file than this run's"),
-        open_run(out, head, seen.latents(), SearchOptions("top_k"), seen=seen),
-    ):
-        pass

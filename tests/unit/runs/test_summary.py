@@ -48,17 +48,6 @@ def test_correct_and_incorrect_predictions_are_apart(tmp_path) -> None:
     assert wrong.size == Spread(30, None), "one number has no deviation"
 
 
-def test_without_true_classes_there_is_one_line(tmp_path) -> None:
-    (only,) = summarize(table(tmp_path, [Explained(0, 1, 0.5, size=3), Explained(1, 1, 0.5, size=5)]))
-    assert (only.predictions, only.paradigm, only.relative_size) == ("all", None, Spread(None, None))
-
-
-def test_images_without_explanations_alone_have_no_means(tmp_path) -> None:
-    (only,) = summarize(table(tmp_path, [Explained(0, 1, 0.5, reason="a tie")]))
-    assert (only.images, only.without, only.size) == (0, 1, Spread(None, None))
-    assert "-" in printed(str(tmp_path)).splitlines()[1]
-
-
 def test_the_papers_tables_are_named_after_their_paradigm(tmp_path) -> None:
     path = tmp_path / "cosine_explanations.csv"
     path.write_text("Idx,True Label,Pred Label,Correct,Exp Size,Runtime (s)\n0,1,1,True,8,0.5\n1,1,0,False,6,1.5\n")
@@ -90,11 +79,6 @@ def test_accuracy_counts_every_image_whose_true_class_is_known(tmp_path) -> None
     assert "1 of 2 (50.0 %)" in printed(table(tmp_path / "two", ROWS[1:3]))
     unlabelled = printed(table(tmp_path / "none", [Explained(0, 1, 0.5, size=3)])).splitlines()
     assert unlabelled[1].endswith(" -")
-
-
-def test_shares_are_rounded_down(tmp_path) -> None:
-    rows = [Explained(n, 0, 0.1, int(n == 0), n != 0, 1) for n in range(1001)]
-    assert "1000 of 1001 (99.9 %)" in printed(table(tmp_path, rows))
 
 
 def cells_of_latex(text: str) -> list[list[str]]:
