@@ -378,7 +378,7 @@ runs/written.py WrittenFiles.require_room: a run begins though a file was change
     unit/runs/test_written.py::test_nothing_goes_before_all_is_known_to_be_as_it_was
 runs/written.py WrittenFiles.require_free: a run begins though a file of somebody else is in its way
     overwrite and self.is_ours(name) => overwrite
-    unit/runs/test_folder.py::test_results_replace_no_file_of_somebody_else[True-index.json]
+    unit/runs/test_folder.py::test_results_replace_no_file_of_somebody_else[True-rules.json]
 runs/written.py WrittenFiles._require_removable: a file that the run reads is removed
     never identity_of(self.directory / name) in read_now
     unit/runs/test_written.py::test_nothing_goes_before_all_is_known_to_be_as_it_was
@@ -391,8 +391,8 @@ runs/written.py _entry: names lead out of the folder
 runs/written.py _parsed: any file may have been the list of names
     never not data.startswith(_HEADING)
     unit/runs/test_written.py::test_names_that_verale_did_not_write_are_refused[no list]
-runs/folder.py write_results: results are written before all have room
-    kept = _kept(written, names, files, overwrite, inputs) => kept = []
+runs/folder.py ResultFolder.write: results are written before all have room
+    kept = self._kept(written, files) => kept = []
     unit/runs/test_folder.py::test_results_replace_no_file_of_somebody_else[True-mine.ale.json]
 runs/folder.py pictures_in: pictures of somebody else become a run's
     return [name for name in names if name not in needed] => return []

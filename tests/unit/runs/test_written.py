@@ -16,7 +16,7 @@ from support.trees import OBSTACLES, put, tree
 
 from verale.errors import InputError
 from verale.runs.explain import open_run
-from verale.runs.folder import locked, require_output, write_beside, write_output, write_results
+from verale.runs.folder import ResultFolder, locked, require_output, write_beside, write_output
 from verale.runs.options import RunOptions
 from verale.runs.written import FILES, RequiredFile, WrittenFiles, noted_in
 from verale.search import SearchOptions
@@ -299,8 +299,7 @@ def explain_again(out: Path) -> None:
 
 
 def results(out: Path) -> None:
-    names = ("index.json", "head.safetensors")
-    write_results(out, names, {"index.json": b"{}", "head.safetensors": b"h", "0.ale.json": b"c"}, overwrite=True)
+    ResultFolder("rules", out, b"h", overwrite=True).write({}, [], b"page", {"0.ale.json": b"c"})
 
 
 def of_run(out: Path) -> dict[str, object]:
