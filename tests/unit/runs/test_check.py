@@ -50,48 +50,40 @@ def test_the_right_head_agrees():
     assert len(lines) == 2
 
 
-@pytest.mark.parametrize("epsilon", [1e-3, 1e-6])
-def test_a_wrong_epsilon_is_named(epsilon):
-    network = OwnNetwork(epsilon=epsilon)
-    comparison = compared(network, head_for(network))
-    assert not comparison.agrees
-    named = f"epsilon={written(epsilon)}; you gave 0.0001"
-    assert named in comparison.alike  # rounding decides which of those is the closest that nothing tells apart
-    assert epsilon < 1e-4 or comparison.alike == (named,)
-    assert f"the logits agree with {comparison.alike[0]}" in str(comparison)
+def of_half(network: nn.Module) -> Head:
+    return replace(head_for(network), bias=None)
 
 
-def test_linear_instead_of_log_is_named():
-    network = OwnNetwork(activation="linear")
-    comparison = compared(network, head_for(network))
-    assert not comparison.agrees and comparison.alike == ("activation='linear'; you gave 'log'",)
-    assert "the two name different classes on" in str(comparison)
+DIFFERENT = {
+    "a large epsilon": (OwnNetwork(epsilon=1e-3), head_for, LAYER, "epsilon=0.001; you gave 0.0001"),
+    "a small epsilon": (OwnNetwork(epsilon=1e-6), head_for, LAYER, "epsilon=1e-6; you gave 0.0001"),
+    "linear": (OwnNetwork(activation="linear"), head_for, LAYER, "activation='linear'; you gave 'log'"),
+    "log": (OwnNetwork(epsilon=1e-5), lambda network: head_for(network, activation="linear"), LAYER,
+            "activation='log' with epsilon=0.00001; you gave 'linear'"),
+    "a bias": (OwnNetwork(bias=True), of_half, LAYER, "one more bias a class ("),
+    "no bias": (OwnNetwork(), lambda network: replace(head_for(network), bias=torch.tensor([1.0, 0.0, -1.0])), LAYER,
+                "bias=None; you gave a bias"),
+    "an early layer": (OwnNetwork(), head_for, "add_on_layers.0", "torch.sigmoid(latents): name the layer behind"),
+    "a factor": (Wrapped(lambda logits, distances: 5 * logits), lambda model: head_for(model.network),
+                 f"network.{LAYER}", "all logits times 5"),
+    "what nothing explains": (Wrapped(lambda logits, distances: logits + logits.square()),
+                              lambda model: head_for(model.network), f"network.{LAYER}", ""),
+}  # fmt: skip
+"""Networks and heads of which one is wrong, the layer, and how the cause is named that explains it."""
 
 
-def test_log_instead_of_linear_is_named_with_its_epsilon():
-    network = OwnNetwork(epsilon=1e-5)
-    comparison = compared(network, head_for(network, activation="linear"))
-    assert comparison.alike[0] == "activation='log' with epsilon=0.00001; you gave 'linear'"
-
-
-def test_a_bias_that_the_head_lacks_is_named():
-    network = OwnNetwork(bias=True)
-    head = replace(head_for(network), bias=None)
-    (cause,) = compared(network, head).alike
-    assert cause.startswith("one more bias a class (") and cause.endswith("): the head lacks it")
-
-
-def test_a_layer_that_is_one_too_early_is_named():
-    network = OwnNetwork()
-    comparison = compared(network, head_for(network), "add_on_layers.0")
-    assert comparison.alike == ("torch.sigmoid(latents): name the layer behind it as layer",)
-    assert "outside the head's domain (from 0 to 1)" in str(comparison)
-
-
-def test_a_factor_of_the_logits_is_named():
-    model = Wrapped(lambda logits, distances: 5 * logits)
-    comparison = compared(model, head_for(model.network), "network.add_on_layers")
-    assert not comparison.agrees and comparison.alike[0].startswith("all logits times 5")
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_what_differs_is_named(name):
+    network, head, layer, cause = DIFFERENT[name]
+    comparison = compared(network, head(network), layer)
+    assert not comparison.agrees and "the two name different classes on" in str(comparison)
+    if cause:  # rounding decides which of those is the closest that nothing tells apart
+        assert any(each.startswith(cause) for each in comparison.alike), comparison.alike
+        assert f"the logits agree with {comparison.alike[0]}" in str(comparison)
+    else:
+        assert comparison.alike == ()
+        assert str(comparison).endswith("verale knows explains it: are layer, weights and formulas these?")
+    assert ("outside the head's domain (from 0 to 1)" in str(comparison)) == (name == "an early layer")
 
 
 OUTPUTS = {
@@ -158,13 +150,6 @@ def test_a_number_that_explains_a_few_images_alone_is_no_explanation():
     logits[7] = head.logits(latents)[7] + 1e-3
     comparison = compare(head, Forward(latents, logits))
     assert not comparison.agrees and not any("explains all" in cause for cause in comparison.alike)
-
-
-def test_what_nothing_explains_is_said():
-    model = Wrapped(lambda logits, distances: logits + logits.square())
-    comparison = compared(model, head_for(model.network), "network.add_on_layers")
-    assert not comparison.agrees and comparison.alike == ()
-    assert str(comparison).endswith("no option that verale knows explains it: are layer, weights and formulas these?")
 
 
 def test_a_domain_that_does_not_hold_the_latents_is_no_agreement():
@@ -338,62 +323,34 @@ def test_images_in_half_precision_are_cast_up():
         assert comparison.agrees and torch.equal(comparison.logits, network(dense.float())[0].detach())
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda net, head: check(head, net, "add_on", own_images(2)), UsageError, "layer 'add_on' is unknown"),
-        (
-            lambda net, head: check(head, net, "features", own_images(2)),
-            LatentsError,
-            r"6 channels in shape .*, expected the head.s 8",
-        ),
-        (
-            lambda net, head: check(head, net.half(), LAYER, own_images(2)),
-            UsageError,
-            "torch.float16, expected float32",
-        ),
-        (
-            lambda net, head: check(head, net, LAYER, own_images(2).movedim(1, -1)),
-            UsageError,
-            r"does not take inputs \(2, 8, 8, 3\) .*look like \(N, H, W, C\), .*write .*images\)\.movedim\(-1, 1\)",
-        ),
-        (lambda net, head: check(head, net.bfloat16(), LAYER, own_images(2)), UsageError, "torch.bfloat16, expected"),
-        (
-            lambda net, head: check(head, half_of_it(net), LAYER, own_images(2)),
-            UsageError,
-            "torch.float16, expected float32",
-        ),
-        (lambda net, head: check(head, net.to("meta"), LAYER, own_images(2)), UsageError, "model holds no numbers"),
-        (lambda net, head: check(head, net, LAYER, own_images(2).to("meta")), UsageError, "images holds no numbers"),
-        (
-            lambda net, head: check(head, net, net.add_on_layers, own_images(2)),
-            UsageError,
-            r"layer is a module \(Sequential\), expected a name .*: write layer='add_on_layers'",
-        ),
-        (
-            lambda net, head: check(head, net, LAYER, own_images(2), calls=0),
-            UsageError,
-            "calls is 0, expected a number",
-        ),
-        (lambda net, head: check(head, net, LAYER, own_images(2), calls="1"), UsageError, "calls is the text '1'"),
-        (lambda net, head: check(head, net, LAYER, own_images(2), logits="0"), UsageError, "logits is the text '0'"),
-        (
-            lambda net, head: check(head, net, LAYER, own_images(2), logits=lambda output: output["x"]),
-            UsageError,
-            "logits fails on the model's output: TypeError: tuple indices",
-        ),
-        (lambda net, head: check(head, net, LAYER, own_images(2).long()), UsageError, "dtype torch.int64, expected"),
-        (lambda net, head: check(head, net, LAYER, own_images(0)), UsageError, r"shape \(0, 3, 8, 8\)"),
-        (lambda net, head: check(head, net, LAYER, own_images(1)[0]), UsageError, r"write images\[None\]"),
-        (
-            lambda net, head: check(net, head, LAYER, own_images(1)),
-            UsageError,
-            r"head is a module \(OwnNetwork\), expected a verale",
-        ),
-        (lambda net, head: check(head, head, LAYER, own_images(1)), UsageError, "model is a Head, expected a torch"),
-    ],
-)
-def test_what_cannot_be_compared(call, error, message):
-    network = OwnNetwork()
+REFUSED = [
+    ({"layer": "add_on"}, UsageError, "layer 'add_on' is unknown"),
+    ({"layer": "features"}, LatentsError, r"6 channels in shape .*, expected the head.s 8"),
+    ({"network": lambda net: net.half()}, UsageError, "torch.float16, expected float32"),
+    ({"network": lambda net: net.bfloat16()}, UsageError, "torch.bfloat16, expected"),
+    ({"network": half_of_it}, UsageError, "torch.float16, expected float32"),
+    ({"network": lambda net: net.to("meta")}, UsageError, "model holds no numbers"),
+    ({"network": lambda net: head_for(net)}, UsageError, "model is a Head, expected a torch"),
+    ({"head": lambda net: net}, UsageError, r"head is a module \(OwnNetwork\), expected a verale"),
+    ({"images": own_images(2).movedim(1, -1)}, UsageError,
+     r"does not take inputs \(2, 8, 8, 3\) .*look like \(N, H, W, C\), .*write .*images\)\.movedim\(-1, 1\)"),
+    ({"images": own_images(2).to("meta")}, UsageError, "images holds no numbers"),
+    ({"images": own_images(2).long()}, UsageError, "dtype torch.int64, expected"),
+    ({"images": own_images(0)}, UsageError, r"shape \(0, 3, 8, 8\)"),
+    ({"images": own_images(1)[0]}, UsageError, r"write images\[None\]"),
+    ({"layer": nn.Sequential()}, UsageError, r"layer is a module \(Sequential\), expected a name "),
+    ({"calls": 0}, UsageError, "calls is 0, expected a number"),
+    ({"calls": "1"}, UsageError, "calls is the text '1'"),
+    ({"logits": "0"}, UsageError, "logits is the text '0'"),
+    ({"logits": lambda output: output["x"]}, UsageError, "logits fails on the model's output: TypeError: tuple"),
+]  # fmt: skip
+"""What is given otherwise than it should be."""
+
+
+@pytest.mark.parametrize(("given", "error", "message"), REFUSED)
+def test_what_cannot_be_compared(given, error, message):
+    usual = {"head": head_for, "network": lambda net: net, "layer": LAYER, "images": own_images(2)}
+    rest, network = usual | given, OwnNetwork()
+    head, of, layer, images = (rest.pop(name) for name in usual)
     with pytest.raises(error, match=message):
-        call(network, head_for(network))
+        check(head(network), of(network), layer, images, **rest)
