@@ -56,10 +56,10 @@ report/origins.py origins_beside: origins of another head than the certificate's
     unit/cli/test_origins.py::test_show_says_nothing_of_another_heads_prototypes
 runs/searched.py SearchedPictures.keep: a photograph that was changed meanwhile is kept in place of the one proved
     never shown.picture(0).digest != named[file]
-    unit/runs/test_origins.py::test_a_photograph_that_is_changed_meanwhile_is_not_kept[euclidean]
+    unit/runs/test_origins.py::test_a_photograph_that_is_changed_meanwhile_is_not_kept
 runs/origins.py OriginSearch._resumed: what was found for another head or network is taken
     same = (document['head'], document['network']) == (self._file.sha256, self._network.digest) => same = True
-    unit/runs/test_origins.py::test_what_was_found_among_other_pictures_or_for_another_head_is_not_taken[euclidean-head]
+    unit/runs/test_origins.py::test_what_was_found_among_other_pictures_or_for_another_head_is_not_taken[head]
 
 datasets/certificates.py ParquetRows.open: parts of a dataset lie anywhere
     SentFile(info.path, folder) => info.path

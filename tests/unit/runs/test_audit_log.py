@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.stored import Unreadable
 
 from verale.checker.file_auditor import unusable
 from verale.errors import InputError
@@ -100,14 +101,8 @@ def test_a_log_with_two_verdicts_on_the_same_bytes_is_refused_and_left_alone(out
 
 
 def test_a_stored_certificate_that_cannot_be_read_is_not_known(outcome, tmp_path) -> None:
-    class Unreadable:
-        name = "unreadable"
-
-        def read(self) -> bytes:
-            raise InputError("x.parquet", "cannot be read")
-
     AuditLog(tmp_path / "log").add(outcome)
-    assert AuditLog(tmp_path / "log").known(Unreadable(), outcome.record["run"]) is None
+    assert AuditLog(tmp_path / "log").known(Unreadable("unreadable"), outcome.record["run"]) is None
 
 
 def test_finishing_puts_the_outcomes_in_order(files, outcome, tmp_path) -> None:

@@ -46,7 +46,7 @@ def require_shown(result: Contrast, head: Path, out: Path) -> None:
     assert record["size"] == len(result.found.released) >= record["at_least"]
 
 
-@pytest.mark.parametrize(("count", "bias"), [(2, 1.5), (3, 2.5), (4, 2.5)])
+@pytest.mark.parametrize(("count", "bias"), [(2, 1.5), (4, 2.5)])
 def test_several_statements_where_fewer_are_not_enough(count, bias, tmp_path) -> None:
     """Each released activation lifts the rival by 1, and the checker excludes what does not lift it above the bias."""
     files = save_coordinates(tmp_path, count, (bias, 0.0))
@@ -56,9 +56,9 @@ def test_several_statements_where_fewer_are_not_enough(count, bias, tmp_path) ->
 
 
 def test_many_statements_are_grown_and_reduced(tmp_path, monkeypatch) -> None:
-    """Three of ten are needed, and there are too many pairs to try them all, so two are not excluded."""
-    monkeypatch.setattr(contrasts, "_MOST_SETS", 40)
-    files = save_coordinates(tmp_path, 10, (2.5, 0.0))
+    """Three of six are needed, and there are too many pairs to try them all, so two are not excluded."""
+    monkeypatch.setattr(contrasts, "_MOST_SETS", 10)
+    files = save_coordinates(tmp_path, 6, (2.5, 0.0))
     result = contrast(*files[:2], 1, files[2], tmp_path / "out")
     assert len(result.found.released) == 3 and result.at_least == 2 and not result.is_smallest
     require_shown(result, files[1], tmp_path / "out")
@@ -84,8 +84,7 @@ def test_a_class_that_is_never_first_does_not_win_by_passing_the_predicted_one(t
 @pytest.mark.parametrize(
     ("geometry", "paradigm"),
     [
-        *((geometry, "top_k") for geometry in ("euclidean", "cosine", "softmax")),
-        ("euclidean", "projection"),
+        ("euclidean", "top_k"),
         ("cosine", "projection"),
         ("softmax", "simplex"),
         ("softmax", "assignment"),

@@ -115,13 +115,6 @@ def test_what_cannot_be_decoded_is_refused(tmp_path: Path, picture: Image.Image,
         Decoder(SHAPE).png(tmp_path / "a", "a", encoded(picture, form))
 
 
-def test_two_files_of_one_name_are_refused(folder: Path) -> None:
-    jpeg = next((folder / "p").rglob("*.jpg"))
-    jpeg.with_suffix(".bmp").write_bytes(encoded(Image.open(jpeg), "BMP"))
-    with pytest.raises(InputError, match="two pictures of this name"):
-        SeenPictures.load(folder / "n", folder / "p")
-
-
 def test_options_that_do_not_fit_are_refused(folder: Path) -> None:
     with pytest.raises(UsageError, match="resize is 0"):
         Decoder(SHAPE, 0)

@@ -10,10 +10,6 @@ from verale.rounding import device
 from verale.runs.options import use_device
 
 
-def test_the_cpu_is_always_there() -> None:
-    use_device("cpu")
-
-
 def test_auto_is_the_faster_one(monkeypatch) -> None:
     """docs/decisions/0007 has what was measured."""
     asked: list[str] = []

@@ -18,7 +18,6 @@ from verale.head import Head, as_patches, digest_of_all, evaluate
 from verale.runs.explain import open_run
 from verale.runs.options import RunOptions
 from verale.runs.table import Explained, read_table
-from verale.runs.written import WrittenFiles
 from verale.search import Avoid, Costs, SearchOptions
 from verale.search.paradigms.of_patches import OfPatches
 
@@ -90,15 +89,6 @@ def test_an_interrupted_run_ends_as_it_would_have(most, tmp_path, whole) -> None
     run(tmp_path)
     assert contents(tmp_path) == whole
     assert {path: path.stat().st_mtime_ns for path in before} == before, "what was there is not written again"
-
-
-def test_a_finished_run_is_left_as_it_is(tmp_path) -> None:
-    run(tmp_path)
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    with open_run(tmp_path, HEAD, LATENTS, OPTIONS) as opened:
-        assert len(opened.rows) == opened.total == 5
-        assert list(opened) == []
-    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
 
 
 def test_the_table_says_how_much_statements_bound(tmp_path) -> None:
@@ -174,14 +164,6 @@ def test_a_batch_is_explained_again_as_a_whole_unless_images_are_searched_alone(
         assert [one.index for one in opened.rows] == [index for index in range(5) if index not in again]
         assert [one.index for one in opened] == again
     assert [row.index for row in read_table(tmp_path / "explanations.csv")] == list(range(5))
-
-
-def test_certificates_that_do_not_count_yet_are_explained_again(tmp_path, whole) -> None:
-    """As kill -9 leaves them between a certificate and its line."""
-    run(tmp_path, 0)
-    WrittenFiles(tmp_path).write("000002.ale.json", b"{")
-    run(tmp_path)
-    assert contents(tmp_path) == whole
 
 
 @pytest.mark.parametrize(

@@ -27,19 +27,6 @@ def test_one_statement_is_enough_where_three_are_made(tmp_path) -> None:
     assert proved_least((tmp_path / "proof").read_bytes(), head.read_bytes(), latents.read_bytes()) == 1
 
 
-def test_nothing_is_smaller_than_one_statement_that_is_needed(tmp_path) -> None:
-    certificate, head, latents = save_coordinates(tmp_path, 1, (0.5, 0.0))
-    assert gap(certificate, head, latents, kernel="both").record() == {
-        "predicted": 0,
-        "paradigm": "top_k",
-        "statements": 1,
-        "least": 1,
-        "least_paradigm": "top_k",
-        "least_by": "both",
-        "smallest": True,
-    }
-
-
 def test_one_below_a_bound_on_activations_taken_one_by_one_says_why(monkeypatch, files) -> None:
     """What activations say of each other may prove a smaller one."""
     certificate = files.certificates[0]

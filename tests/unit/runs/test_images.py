@@ -17,16 +17,6 @@ def fill(folder: Path, *names: str) -> Path:
     return folder
 
 
-def test_subfolders_are_sorted_before_the_files_in_them(tmp_path) -> None:
-    """`a-b/0.png` comes after `a/1.png`, though `-` comes before `/`."""
-    fill(tmp_path, "a-b/0.png", "a/1.png", "a/0.png", "a/deeper/2.png", "notes.txt")
-    assert [path.relative_to(tmp_path).as_posix() for path in image_files(tmp_path)] == [
-        "a/0.png",
-        "a/1.png",
-        "a-b/0.png",
-    ]
-
-
 @pytest.mark.parametrize(
     ("names", "problem"),
     [

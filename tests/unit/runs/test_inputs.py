@@ -86,12 +86,6 @@ def test_another_head_or_other_latents_stay_where_they_are(name, begun, files, t
     assert (out / name).read_bytes() == Path(files["hl".index(name[0])]).read_bytes()
 
 
-def test_other_labels_are_other_latents(tmp_path) -> None:
-    save_latents(tmp_path / "latents.safetensors", LATENTS, [0, 1, 1])
-    with pytest.raises(InputError, match="or other labels"):
-        run(tmp_path, None)
-
-
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_file_that_changed_since_it_was_read_is_not_copied(which, files, tmp_path) -> None:
     head = Head.load(files[0])

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
 import subprocess
-import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +15,8 @@ import torch
 from support.joint import joint_head
 from support.small import small_head, small_latents
 
-import verale
 from verale.errors import UsageError
-from verale.head import Head, as_patches, save_latents
+from verale.head import Head, as_patches
 from verale.runs import parts as module
 from verale.runs.explain import open_run
 from verale.runs.options import RunOptions
@@ -308,31 +305,3 @@ def test_a_number_of_processes_that_is_none(jobs, tmp_path) -> None:
     with pytest.raises(UsageError, match=f"jobs is {jobs}, expected at least 1"):
         explained(tmp_path / "out", jobs)
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.long  # two processes that import everything; `of_two_processes` has the same from this one
-def test_a_script_needs_no_main_guard(tmp_path) -> None:
-    HEAD.save(tmp_path / "head")
-    save_latents(tmp_path / "latents", LATENTS)
-    paths = os.pathsep.join([str(Path(verale.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
-    (tmp_path / "json.py").write_text(NO_MODULE)
-    (tmp_path / "script.py").write_text(
-        "import sys; sys.path.pop(0)\n"
-        "from pathlib import Path\n"
-        "from verale.head import Head, load_latents\n"
-        "from verale.runs.explain import open_run\n"
-        "from verale.runs.options import RunOptions\n"
-        "from verale.search import SearchOptions\n"
-        "head, latents, options = Head.load('head'), load_latents('latents'), SearchOptions('projection')\n"
-        "with open_run(Path('out'), head, latents, options, how=RunOptions(2)) as run:\n"
-        "    print(len(list(run)))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "script.py"],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (0, "9\n"), done.stderr

@@ -6,10 +6,8 @@ import pytest
 
 from verale.checker import Auditor
 from verale.checker.errors import FormatError, RefutedError, UnprovedError
-from verale.checker.proved.program import find_script
 from verale.checker.verdict import Status
 from verale.paradigms import PARADIGMS
-from verale.runs import theorem
 from verale.runs.theorem import Prover
 from verale.soundness.corpus.cases import Case, stored
 
@@ -51,15 +49,3 @@ def test_what_is_audited_is_stated(one_in, proved_checker, monkeypatch) -> None:
         assert stated(case) is audited, case.name
         found.append(audited)
     assert len(set(found)) >= 3, "some are proved, some are not, some are refuted or malformed"
-
-
-def test_the_script_finds_the_same_hints(proved_checker, monkeypatch) -> None:
-    """So without a compiler too there are theorems, and of the same bytes."""
-    script = find_script()
-    if script is None:
-        pytest.skip("there is no V8 here, which takes mini-racer")
-    case = next(case for case in CASES if case.name == "accept/mixed-sum-of-angles")
-    monkeypatch.setenv("VERALE_PROVED", proved_checker)
-    by_executable = Prover(case.head, case.latents).theorem(case.certificate)
-    monkeypatch.setattr(theorem, "find_program", lambda: script)
-    assert Prover(case.head, case.latents).theorem(case.certificate) == by_executable

@@ -159,11 +159,6 @@ def test_a_field_that_is_lacking_is_refused(field, proved) -> None:
             read_record(json.dumps(broken))
 
 
-def test_an_older_log_says_neither_what_proved_a_claim_nor_its_elements(proved) -> None:
-    older = {name: value for name, value in proved.items() if name not in LATER}
-    assert read_record(json.dumps(older)) == older and proved["by"] == dict.fromkeys(proved["claims"], "arb")
-
-
 @pytest.mark.parametrize("name", [name for name in CERTIFICATES if name != "PROVED"])
 def test_no_other_verdict_becomes_proved(name, auditor) -> None:
     """By its status, its exit code, its reason, or all of them."""

@@ -14,7 +14,6 @@ import torch
 from support.commands import in_process
 from support.small import small_head
 
-from verale.certificate import Certificate
 from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, evaluate, load_latents, save_latents
 from verale.rules import coverage
@@ -93,21 +92,6 @@ def test_the_folder_holds_what_an_audit_needs(sets, tmp_path):
     assert counts == [rule["held_out"]["images"] for rule in record["rules"]]
 
 
-def test_tables_and_json_agree(sets, tmp_path):
-    out = tmp_path / "out"
-    printed = in_process(*sets.options(out), "--count", 3, "--json")
-    record = json.loads((out / "rules.json").read_text())
-    assert json.loads(printed.stdout) == record
-    rows = list(csv.DictReader(io.StringIO((out / "rules.csv").read_text())))
-    for number, (row, rule) in enumerate(zip(rows, record["rules"], strict=True)):
-        assert (row["Rule"], row["Class"], row["Verdict"]) == (str(number), rule["name"], "PROVED")
-        assert (row["Conditions"], row["Certificate"]) == (rule["words"], rule["certificate"])
-        assert [row[name] for name in ("Images", "New", "Correct")] == [str(each) for each in rule["fitted"].values()]
-        assert row["Held-out Images"] == str(rule["held_out"]["images"])
-        certificate = Certificate.load(out / rule["certificate"])
-        assert (certificate.latents, certificate.size, certificate.head) == (None, rule["size"], record["head"])
-
-
 def test_without_labels_and_a_held_out_set(sets, tmp_path):
     save_latents(sets.fitted, load_latents(sets.fitted))
     out = tmp_path / "out"
@@ -143,13 +127,6 @@ def test_images_count_that_the_checker_proves_whatever_a_screen_says(sets, monke
     assert all(rule.fitted.images < IMAGES and rule.held_out.images < IMAGES for rule in expected.rules)
     monkeypatch.setattr(coverage, "coverage_of", everything)
     assert fit_rules(sets.head_path, sets.fitted, sets.held_out, count=2).rules == expected.rules
-
-
-def test_an_out_that_is_a_file_is_named_before_the_work(sets, tmp_path, monkeypatch):
-    (tmp_path / "out").touch()
-    monkeypatch.delattr(fitting, "fit")
-    done = in_process(*sets.options(tmp_path / "out"))
-    assert done.returncode == 9 and f"{tmp_path / 'out'}" in done.stderr
 
 
 def test_what_cannot_be_used_is_named(sets, tmp_path):

@@ -32,23 +32,6 @@ def built() -> SourceFile:
     return SourceFile.build(NETWORK, "/images", ["a", "b"], IMAGES)
 
 
-def test_the_bytes_are_indented_json_in_this_order() -> None:
-    data = built().noting(latents_digest="d").to_bytes()
-    record = json.loads(data)
-    assert list(record) == [
-        "run",
-        "preprocessing",
-        "prototypes",
-        "classes",
-        "images",
-        "images_folder",
-        "latents_digest",
-    ]
-    assert record["images"][0] == {"file": "a/0.png", "label": 0, "sha256": "ab" * 32}
-    assert record["images"][1] == {"file": "b/1-\udcff.png", "label": None}
-    assert data.startswith(b'{\n "run": "/runs/final",\n') and data.endswith(b"}\n")
-
-
 def test_what_is_written_is_read(tmp_path) -> None:
     (tmp_path / "source.json").write_bytes(built().to_bytes())
     assert SourceFile.read(tmp_path / "source.json", "") == built()

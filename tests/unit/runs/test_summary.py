@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from verale.cli.summary import command
-from verale.cli.tables import in_latex, in_markdown, markdown_lines
+from verale.cli.tables import in_markdown, markdown_lines
 from verale.errors import InputError
 from verale.runs.summary import Spread, summarize
 from verale.runs.table import Explained, csv_lines
@@ -79,31 +79,6 @@ def test_accuracy_counts_every_image_whose_true_class_is_known(tmp_path) -> None
     assert "1 of 2 (50.0 %)" in printed(table(tmp_path / "two", ROWS[1:3]))
     unlabelled = printed(table(tmp_path / "none", [Explained(0, 1, 0.5, size=3)])).splitlines()
     assert unlabelled[1].endswith(" -")
-
-
-def cells_of_latex(text: str) -> list[list[str]]:
-    """The rows of a tabular, read as LaTeX would: `&` and `\\\\` divide unless they are escaped."""
-    lines = text.splitlines()
-    assert lines[0].startswith("\\begin{tabular}{") and lines[-1] == "\\end{tabular}"
-    columns = len(lines[0].split("{")[2].rstrip("}"))
-    rows = [line.removesuffix(" \\\\") for line in lines[1:-1] if line != "\\hline"]
-    cells = [re.split(r"(?<!\\) & ", row) for row in rows]
-    assert {len(each) for each in cells} == {columns}
-    for cell in (cell for row in cells for cell in row):
-        bare = re.sub(r"\\(text[a-z]+|char\d+)\{\}|\$\\pm\$|\\[&%$#_{}]|\{[\[*]\}", "", cell)
-        assert not set(bare) & set('&%$#_{}\\~^<>|"`'), cell
-        assert not cell.startswith(("[", "*")), "\\\\ takes it for its own"
-    return cells
-
-
-def test_latex_is_escaped(tmp_path) -> None:
-    hostile = tmp_path / r"[5pt]*_%$#&{}~^a\b<>|" / "c"
-    hostile.parent.mkdir()
-    (heading, *rows) = cells_of_latex(printed(table(hostile, ROWS), "--format", "latex"))
-    assert heading[:3] == ["folder", "paradigm", "predictions"] and heading[5] == r"\% of all" and len(rows) == 3
-    assert r"\_\%\$\#\&\{\}\textasciitilde{}\textasciicircum{}a\textbackslash{}" in rows[0][0]
-    assert r"18.0 $\pm$ 10.6" in rows[0]
-    assert in_latex("[red]") == "{[}red]" and in_latex("*") == "{*}"
 
 
 @pytest.mark.parametrize("name", ["a|b", "<img src=x onerror=alert(1)>", "[x](javascript:y)", "`*_~#&$!\\", "\\|"])

@@ -153,11 +153,3 @@ def test_what_is_no_hint_is_written_nowhere(old, new) -> None:
     assert text != HINTS
     with pytest.raises(ExecutableError, match="nothing is written"):
         hints_terms(text)
-
-
-def test_a_term_is_one_term() -> None:
-    """Its parentheses and brackets close, and no sentence of Rocq ends within."""
-    for path in sorted(ACCEPT.glob("*.ale.json"))[::9]:
-        term = certificate_term(read_certificate(path.read_bytes()))
-        assert term.count("(") == term.count(")") and term.count("[") == term.count("]")
-        assert not {".", '"', "*"} & set(term)

@@ -76,14 +76,6 @@ def test_without_latents_no_instance_is_stated(option, folder, finds) -> None:
     assert "Theorem instance" not in text and "Theorem classified" not in text and "image_000000 :" not in text
 
 
-def test_nothing_is_defined_twice(folder, finds) -> None:
-    """A certificate may be called after what is said of another one."""
-    for name in ("000000_ready", "ready", "ready_0", "learned_000000"):
-        shutil.copy(folder / "000000.ale.json", folder / f"{name}.ale.json")
-    defined = re.findall(r"^(?:Definition|Lemma|Theorem) (\w+)", written(folder), re.MULTILINE)
-    assert len(defined) == len(set(defined)) == 1 + 2 + 6 * 8 + 1
-
-
 FAMILIES = (
     *("certificate_", "hints_", "learned_", "ready_learned_", "entailed_", "image_", "instance_", "classified_"),
     *("prepared_", "ready_prepared_"),
