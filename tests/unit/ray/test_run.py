@@ -28,6 +28,8 @@ from verale.search import SearchOptions
 
 SEARCH = SearchOptions("projection", batch=4)
 
+pytestmark = pytest.mark.usefixtures("searched_once")
+
 
 def opened(given, folder: Path, workers: int = 2, **options: object) -> AbstractContextManager:
     """A run into a folder on a cluster of so many workers."""

@@ -31,6 +31,7 @@ LABELS = [0, 1, 2] * 3
 ALONE = SearchOptions("projection", "nearest", batch=2)
 IN_LOCKSTEP = SearchOptions("joint", batch=2)
 """It is for images of one patch."""
+pytestmark = pytest.mark.usefixtures("searched_once")
 OF_ONE_PATCH = joint_head("negated"), as_patches(small_latents(joint_head("negated"), images=9))[:, :1]
 
 

@@ -39,7 +39,7 @@ def drawn(one_in: int) -> list[Case]:
     return [case for cases in of.values() for case in cases[::one_in]]
 
 
-@pytest.mark.parametrize("one_in", [16, pytest.param(4, marks=pytest.mark.long)])
+@pytest.mark.parametrize("one_in", [32, pytest.param(4, marks=pytest.mark.long)])
 def test_what_is_audited_is_stated(one_in, proved_checker, monkeypatch) -> None:
     """Of what is not proved there is no statement, so no file that does not compile."""
     monkeypatch.setenv("VERALE_PROVED", proved_checker)

@@ -22,7 +22,7 @@ from verale.runs.table import Explained, csv_lines, read_table
 from verale.search import SearchOptions
 
 HEAD = replace(small_head("euclidean", prototypes=6), labels=("ant", "bee", "cat"))
-IMAGES = 12
+IMAGES = 6
 
 
 @pytest.fixture(scope="module")
