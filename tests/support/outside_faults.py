@@ -304,8 +304,8 @@ runs/attestation.py _properties: a claim of one is a property of all
 runs/arguments.py auditor_for: the checker reads a head again
     head.data => read(head.path, 'a head file')
     unit/cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used[gap]
-runs/rules.py CoveringAudits.images_of: images that a screen proposes are covered, and rules count them
-    tuple((index for index, outcome in said.items() if outcome.is_proved)) => tuple(said)
+runs/rules.py CoveringAudits.of: images that a screen proposes are covered, and rules count them
+    tuple((index for index, audit in said.items() if audit.is_proved)) => tuple(said)
     unit/runs/test_rules.py::test_images_count_that_the_checker_proves_whatever_a_screen_says
 runs/rules.py _rule: a rule that is not proved has the margin that it states
     record['margin'] if record['status'] == Status.PROVED.value else None => float(certificate.margin)

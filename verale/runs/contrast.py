@@ -75,10 +75,6 @@ class NearPatch:
     distance: float
     moved: float
 
-    def record(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, eq=False)
 class Found:
@@ -153,7 +149,7 @@ class Contrast:
                 for number in self.found.released
             ],
             "explanation": [each.to_json() for each in self.found.proof.statements],
-            "near": [each.record() for each in self.near],
+            "near": [asdict(each) for each in self.near],
             "prototypes": origins_record(self.prototypes, self.origins),
         }
 

@@ -9,12 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from verale.errors import InputError
-
-if TYPE_CHECKING:
-    pass
 
 _log = logging.getLogger(__name__)
 

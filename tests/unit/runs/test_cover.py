@@ -70,7 +70,7 @@ def test_a_wide_certificate_covers_its_image_and_its_neighbour(inflated):
     assert covering.total == 8
     for index in range(3):
         covered = covers(covering, inflated.certificate(index))
-        assert {index, index + 4} <= set(covered.images) and not covered.proved.unproved
+        assert {index, index + 4} <= set(covered.images) and not covered.unproved
         assert covered.outcome.is_proved
         assert all(predicted[each] == covered.predicted for each in covered.images)
         assert covered.correct == sum(covering.label(each) == covered.predicted for each in covered.images)
@@ -88,8 +88,8 @@ def test_what_the_screen_proposes_in_vain_does_not_count(inflated, monkeypatch):
     monkeypatch.setattr(coverage, "coverage_of", everything)
     after = covers(CoveringAudits(inflated.head_path, inflated.latents_path), path)
     assert after.images == before.images
-    assert set(after.proved.unproved) == set(range(8)) - set(before.images)
-    assert all("is false at the latents" in reason for reason in after.proved.unproved.values())
+    assert set(after.unproved) == set(range(8)) - set(before.images)
+    assert all("is false at the latents" in reason for reason in after.unproved.values())
 
 
 def test_a_certificate_that_is_not_proved_covers_nothing(inflated):
