@@ -14,12 +14,7 @@ import torch
 from support.small import small_head, small_latents
 
 from verale.certificate import (
-    ActivationStatement,
     Certificate,
-    FloorStatement,
-    OrderStatement,
-    PatchStatement,
-    Statement,
 )
 from verale.errors import InputError
 from verale.head import Head, Negated, as_patches, evaluate, save_latents
@@ -34,6 +29,7 @@ from verale.runs.compare import (
     sentences,
     two,
 )
+from verale.runs.contrast import value_at
 from verale.runs.explain import open_run
 from verale.runs.table import read_table
 from verale.search import SearchOptions
@@ -75,21 +71,14 @@ def counted(a: object, b: object) -> tuple[Counts, list[ComparedImage]]:
     return counts, rows
 
 
-def by_floats(statement: Statement, head: Head, image: torch.Tensor) -> bool:
-    """Whether a statement is true, by float64: of a random image no end of an interval comes near."""
-    at = evaluate(head, image[None])
-    match statement:
-        case PatchStatement():
-            value = float(at.observables[0, statement.patch, statement.prototype])
-            return statement.lower <= value <= statement.upper
-        case ActivationStatement():
-            return statement.lower <= float(at.activations[0, statement.prototype]) <= statement.upper
-        case OrderStatement() | FloorStatement():
-            others = [j for j in range(head.size) if j not in statement.exempt]
-            values = [float(at.activations[0, j]) for j in others]
-            if isinstance(statement, OrderStatement):
-                return max(values, default=statement.upper) <= statement.upper
-            return min(values, default=statement.lower) >= statement.lower
+def by_floats(certificate: Certificate, head: Head, image: torch.Tensor) -> tuple[bool, ...]:
+    """Whether statements are true, by float64: of a random image no end of an interval comes near."""
+    at, infinite = evaluate(head, image[None]), float("inf")
+    values = [value_at(head, certificate, number, at) for number in range(certificate.size)]
+    return tuple(
+        not (value < getattr(each, "lower", -infinite) or value > getattr(each, "upper", infinite))
+        for value, each in zip(values, certificate.statements, strict=True)
+    )
 
 
 @pytest.mark.parametrize(("first", "second", "head"), [("a", "moved", HEAD), ("a", "other", OTHER),
@@ -98,8 +87,8 @@ def test_statements_are_decided_at_the_others_latents(first, second, head, folde
     counts, rows = counted(folders / first, folders / second)
     images, answers = as_patches(MOVED), []
     for one in rows:
-        statements = Certificate.load(folders / first / f"{one.a.index:06d}.ale.json").statements
-        expected = tuple(by_floats(each, head, images[one.b.index]) for each in statements)
+        certificate = Certificate.load(folders / first / f"{one.a.index:06d}.ale.json")
+        expected = by_floats(certificate, head, images[one.b.index])
         assert one.answers == expected
         assert one.kept == all(expected) and len(one.told) == min(3, expected.count(False))
         answers += expected
