@@ -349,5 +349,7 @@ def test_photographs_that_note_an_orientation_are_told(folder: Path, caplog: pyt
     turned[274] = 6
     Image.open(folder / "images" / "3.png").save(folder / "images" / "3.tif", exif=turned)
     (folder / "images" / "3.png").unlink()
+    with Image.open(folder / "images" / "4.png") as picture:
+        picture.save(folder / "images" / "4.png", exif=turned)
     search(folder).run()
-    assert "3.tif" in caplog.text and "orientation" in caplog.text
+    assert "3.tif" in caplog.text and "4.png" in caplog.text and "orientation" in caplog.text
