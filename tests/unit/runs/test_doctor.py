@@ -194,3 +194,9 @@ def test_devices_are_examined_and_what_fails_is_named(monkeypatch) -> None:
         Device("cuda:0", False, "H0, 8 GiB: CUDA error: out of memory"),
         Device("cuda:1", False, "H0, 8 GiB; exp of 1.0 is 2.0; up of 1.0 is 1.0"),
     ]
+
+
+@pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
+def test_the_device_of_this_machine_passes() -> None:
+    cpu = diagnose().devices[0]
+    assert cpu.usable and cpu.detail.startswith("torch ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from support.small import small_head, small_latents
 
 import verale
 from verale.head import save_latents
+from verale.runs.workers.local import can_fork
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="threads are not counted elsewhere, and nothing forks")
 
@@ -28,6 +30,15 @@ def run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command, cwd=folder, env=given, capture_output=True, text=True, timeout=600, start_new_session=True
     )
+
+
+def test_a_process_of_two_threads_does_not_fork() -> None:
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait)
+    thread.start()
+    assert not can_fork()
+    end.set()
+    thread.join()
 
 
 def test_a_fork_has_its_own_input_output_and_group_and_no_other_file(tmp_path) -> None:

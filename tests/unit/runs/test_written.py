@@ -87,6 +87,18 @@ def test_nothing_is_written_through_links(kind: str, place: str, noted: bool, tm
     assert tree(tmp_path) == {name: what for name, what in before.items() if name not in gone}
 
 
+def test_what_is_cleared_is_what_a_run_noted(tmp_path: Path) -> None:
+    files = WrittenFiles(tmp_path)
+    for name in ("a", "deep/er/b", "deep/c", "kept"):
+        files.write(name, name.encode())
+    files.write("proof", b"of another command", by="gap")
+    (tmp_path / "deep" / "notes.txt").write_bytes(b"mine")
+    (tmp_path / "deep" / "c").unlink()
+    files.clear(keep=["kept"])
+    assert sorted(tree(tmp_path)) == ["deep", "deep/notes.txt", FILES, "kept", "proof"]
+    assert {line["file"]: line.get("by") for line in lines(tmp_path)} == {"kept": None, "proof": "gap"}
+
+
 def test_nothing_goes_before_all_is_known_to_be_as_it_was(tmp_path: Path) -> None:
     files = WrittenFiles(tmp_path)
     for name in ("a", "b", "c"):
