@@ -1,4 +1,4 @@
-"""Is this head this network's? Every wrong option is noticed, and named."""
+"""Is this head this network's, and this network file? Every wrong option is noticed, and named."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from support.own_network import OwnNetwork, own_images
 from support.small import small_head, small_latents, varied_head
 from torch import Tensor, nn
 
+import verale
 from verale.adapters import head_of
 from verale.certificate.words import written
-from verale.errors import LatentsError, UsageError
+from verale.errors import LatentsError, NetworkError, UsageError
 from verale.head import Box, Cosine, Head, LogRatio, MaxPooling, TopMeanPooling
 from verale.runs.check import Forward, check, compare, restored
 
@@ -354,3 +355,55 @@ def test_what_cannot_be_compared(given, error, message):
     head, of, layer, images = (rest.pop(name) for name in usual)
     with pytest.raises(error, match=message):
         check(head(network), of(network), layer, images, **rest)
+
+
+def compared_with_file(network: OwnNetwork, file: object, images=None):
+    head = head_of("protopnet", network.state_dict())
+    return verale.check(head, network, LAYER, own_images(12) if images is None else images, network=file)
+
+
+def frozen(network: nn.Module, layer: str | None = LAYER, **options):
+    return verale.export_network(network, layer, (3, 8, 8), **options)
+
+
+def test_the_networks_own_file_agrees() -> None:
+    network = OwnNetwork()
+    comparison = compared_with_file(network, frozen(network))
+    assert comparison.agrees and comparison.of_network == ""
+    assert "The network file computes this network's latents, layer by layer in float64." in str(comparison)
+    assert "network file" not in str(compared_with_file(network, None))
+
+
+def test_the_first_layer_that_differs_is_named() -> None:
+    network = OwnNetwork()
+    file = frozen(network)
+    with torch.no_grad():
+        network.add_on_layers[0].weight[0, 0] += 1e-5
+    comparison = compared_with_file(network, file)
+    assert not comparison.agrees
+    assert "layer 'add_on_layers.0' of the network file differs from the module's: numbers differ" in str(comparison)
+
+
+def test_another_layers_file_is_noticed() -> None:
+    network = OwnNetwork()
+    comparison = compared_with_file(network, frozen(network, "features"))
+    assert not comparison.agrees and "the latents are those of layer 'add_on_layers.1'" in str(comparison)
+
+
+def test_another_normalisation_is_noticed() -> None:
+    network = OwnNetwork()
+    for numbers in ({"mean": (0.5, 0.5, 0.5)}, {"std": (0.5, 0.5, 0.5)}, {"mean": (2.0, 2.0, 2.0)}):
+        comparison = compared_with_file(network, frozen(network, **numbers))
+        assert not comparison.agrees and "does it have the network's normalisation?" in str(comparison)
+
+
+def test_what_a_file_cannot_be_compared_with_is_refused() -> None:
+    network = OwnNetwork()
+    with pytest.raises(UsageError, match=r"network is a path .*, expected a network file"):
+        compared_with_file(network, "network.safetensors")
+    with pytest.raises(UsageError, match=r"expected \(N, C, H, W\) with the network's"):
+        compared_with_file(network, replace(frozen(network), shape=(3, 10, 8)))
+    file = frozen(network)
+    network.add_on_layers[1] = nn.Mish()
+    with pytest.raises(NetworkError, match="Mish"):
+        compared_with_file(network, file)
