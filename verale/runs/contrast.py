@@ -61,7 +61,6 @@ class NearPatch:
     """A changed patch, and the patch of a known image whose latent is nearest to it.
 
     Attributes:
-        patch: the changed one.
         image, at: the image's index in the latents file, and its patch.
         file: the image's file, where known.
         distance: between the latents; an estimate.

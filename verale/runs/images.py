@@ -158,7 +158,6 @@ def classes_of_folders(
     Args:
         folder: its path or URI, for messages.
         images: names of its images, relative to it, with `/`.
-        classes: how many there are.
         names: of the classes, where they have some.
         as_text: whether the network was trained on subfolders in the order of text, numbers too.
 

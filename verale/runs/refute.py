@@ -179,7 +179,6 @@ class Witness:
 
     Attributes:
         image: (L, D) float64.
-        latents: the bytes of a latents file with this image.
         rest: the certificate without the released statements, which the checker says that this image refutes.
     """
 

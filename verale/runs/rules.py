@@ -195,7 +195,6 @@ class RuleSet:
     """A data set and what the whole list does on it.
 
     Attributes:
-        images: how many it has.
         covered: how many some rule covers.
         correct: how many of these have the rule's class as their true one; None where that is not known.
         head_correct: how many of all images the head classifies correctly (an estimate in float64).
@@ -213,14 +212,9 @@ class Rule:
     """One rule.
 
     Attributes:
-        certificate: the name of its file.
-        sha256: of its bytes.
         predicted: the class that it proves, and `name`, what it is called.
-        size: how many statements it has.
         margin: the least margin that is proved, rounded down; None if the rule is not proved.
-        words: its statements in a sentence.
         status: the checker's verdict on its entailment, and `reason`, why it is not PROVED.
-        fitted: on the data set that it was fitted to.
         held_out: on the other data set; None without one.
     """
 

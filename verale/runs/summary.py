@@ -44,7 +44,6 @@ class RunSummary:
     """Images of one table, explained under one paradigm.
 
     Attributes:
-        source: the folder or table, as given.
         paradigm: None where there is no certificate, or the table does not say; `readable` where the most readable of
             several was kept.
         predictions: which images: `all`, `correct` or `incorrect`; only `all` where true classes are not known.
