@@ -55,11 +55,11 @@ report/origins.py origins_beside: origins of another head than the certificate's
     never named not in (None, head.sha256)
     unit/cli/test_origins.py::test_show_says_nothing_of_another_heads_prototypes
 runs/searched.py SearchedPictures.keep: a photograph that was changed meanwhile is kept in place of the one proved
-    never isinstance(shown, UnreadFile) or shown.picture(0).digest != named[file]
-    unit/runs/test_origins.py::test_a_photograph_that_is_changed_meanwhile_is_not_kept[euclidean]
+    never shown.picture(0).digest != named[file]
+    unit/runs/test_origins.py::test_a_photograph_that_is_changed_meanwhile_is_not_kept
 runs/origins.py OriginSearch._resumed: what was found for another head or network is taken
     same = (document['head'], document['network']) == (self._file.sha256, self._network.digest) => same = True
-    unit/runs/test_origins.py::test_what_was_found_among_other_pictures_or_for_another_head_is_not_taken[euclidean-head]
+    unit/runs/test_origins.py::test_what_was_found_among_other_pictures_or_for_another_head_is_not_taken[head]
 
 datasets/certificates.py ParquetRows.open: parts of a dataset lie anywhere
     SentFile(info.path, folder) => info.path
@@ -152,7 +152,7 @@ cli/explain.py command: what was left out is as good as explained
     Exit.SKIPPED if run.skip_unreadable else Exit.UNUSABLE => 0
     unit/runs/test_seen.py::test_pictures_that_cannot_be_used_are_listed_at_the_end_where_that_was_asked
 runs/seen.py SeenPictures.of: the names of pictures that cannot be used stand for others
-    isinstance(one, StoredPictures) => True
+    tuple(kept) => tuple(files.names)
     end_to_end/test_one_reader.py::test_a_picture_that_cannot_be_used_is_named_and_the_others_are_explained
 runs/audit.py outcome_of: what cannot be read is proved
     unusable(path.name, str(error), auditor.run)
@@ -304,8 +304,8 @@ runs/attestation.py _properties: a claim of one is a property of all
 runs/arguments.py auditor_for: the checker reads a head again
     head.data => read(head.path, 'a head file')
     unit/cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used[gap]
-runs/rules.py CoveringAudits.images_of: images that a screen proposes are covered, and rules count them
-    tuple((index for index, outcome in said.items() if outcome.is_proved)) => tuple(said)
+runs/rules.py CoveringAudits.of: images that a screen proposes are covered, and rules count them
+    tuple((index for index, audit in said.items() if audit.is_proved)) => tuple(said)
     unit/runs/test_rules.py::test_images_count_that_the_checker_proves_whatever_a_screen_says
 runs/rules.py _rule: a rule that is not proved has the margin that it states
     record['margin'] if record['status'] == Status.PROVED.value else None => float(certificate.margin)
@@ -378,7 +378,7 @@ runs/written.py WrittenFiles.require_room: a run begins though a file was change
     unit/runs/test_written.py::test_nothing_goes_before_all_is_known_to_be_as_it_was
 runs/written.py WrittenFiles.require_free: a run begins though a file of somebody else is in its way
     overwrite and self.is_ours(name) => overwrite
-    unit/runs/test_folder.py::test_results_replace_no_file_of_somebody_else[True-index.json]
+    unit/runs/test_folder.py::test_results_replace_no_file_of_somebody_else[True-rules.json]
 runs/written.py WrittenFiles._require_removable: a file that the run reads is removed
     never identity_of(self.directory / name) in read_now
     unit/runs/test_written.py::test_nothing_goes_before_all_is_known_to_be_as_it_was
@@ -391,8 +391,8 @@ runs/written.py _entry: names lead out of the folder
 runs/written.py _parsed: any file may have been the list of names
     never not data.startswith(_HEADING)
     unit/runs/test_written.py::test_names_that_verale_did_not_write_are_refused[no list]
-runs/folder.py write_results: results are written before all have room
-    kept = _kept(written, names, files, overwrite, inputs) => kept = []
+runs/folder.py ResultFolder.write: results are written before all have room
+    kept = self._kept(written, files) => kept = []
     unit/runs/test_folder.py::test_results_replace_no_file_of_somebody_else[True-mine.ale.json]
 runs/folder.py pictures_in: pictures of somebody else become a run's
     return [name for name in names if name not in needed] => return []

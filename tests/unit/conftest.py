@@ -1,4 +1,5 @@
-"""A head, latents and certificates; a Ray of two workers for all tests; and the same without Ray, in this process.
+"""A head, latents and certificates; searches that are not repeated; a Ray of two workers for all tests, and the same
+without Ray, in this process.
 
 The search and what it needs is imported by the fixtures: a process for one test of the checker would spend most of its
 time on that.
@@ -19,7 +20,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from verale.runs.workers.local import Job
+    from verale.search import Batches, ImageResult
 
 
 @dataclass(frozen=True)
@@ -124,3 +128,21 @@ def ray_itself() -> Iterator[None]:
             warnings.simplefilter("ignore", ResourceWarning)  # Ray forgets its processes while they end
             ray.shutdown()
             gc.collect()
+
+
+@pytest.fixture(scope="module")
+def searched_once() -> Iterator[None]:
+    """For tests of files: what is found of images does not depend on these, so it is searched for once."""
+    from verale.search import Batches
+
+    search, found = Batches.explain_images, {}
+
+    def explain_images(batches: Batches, images: Tensor) -> list[ImageResult]:
+        seen = batches.through and (batches.through.network.digest, batches.through.arithmetic)
+        asked = batches.head.digest, repr(batches.options), seen, tuple(images.shape), images.numpy().tobytes()
+        found[asked] = found.get(asked) or search(batches, images)
+        return found[asked]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Batches, "explain_images", explain_images)
+        yield

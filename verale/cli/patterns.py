@@ -201,8 +201,8 @@ def _cover_line(covered: Covered, total: int) -> str:
     line = f"{name}: class {covered.predicted}, {count} of {total} images ({_cover_share(count, total)})"
     if covered.correct is not None:
         line += f", {covered.correct} of them of this class as labelled"
-    if covered.proved.unproved:
-        line += f"; not proved of {len(covered.proved.unproved)} more"
+    if covered.unproved:
+        line += f"; not proved of {len(covered.unproved)} more"
     return line
 
 
@@ -212,7 +212,7 @@ def _cover_record(covered: Covered) -> dict[str, object]:
         "covered": len(covered.images),
         "images": list(covered.images),
         "true_classes": covered.labels,
-        "unproved": covered.proved.unproved,
+        "unproved": covered.unproved,
     }
 
 

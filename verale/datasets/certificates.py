@@ -81,7 +81,6 @@ class ParquetRows:
     """The rows of a Parquet file, or of all Parquet files of a directory, sorted by name.
 
     Attributes:
-        path: as given.
         files: each file's path in its file system, and the sizes of its row groups.
         opened: which call of `open` made this. A group that was read for one call is not taken for another.
     """

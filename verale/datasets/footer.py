@@ -86,7 +86,7 @@ def _names_what_runs(footer: bytes) -> bool:
     return False
 
 
-_TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
+_TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _, _, _STRUCT = range(1, 13)
 
 _Field = tuple[int, int]
 """Number and type."""
@@ -150,14 +150,10 @@ class _Reader:
             return self._bytes(8)
         if kind == _BINARY:
             return self._bytes(self._unsigned())
-        if kind in (_LIST, _SET):
+        if kind == _LIST:
             head = self._byte()
             count, of = head >> 4, head & 15
             return [self.value(of, depth + 1, True) for _ in range(self._unsigned() if count == 15 else count)]
-        if kind == _MAP:
-            count = self._unsigned()
-            kinds = self._byte() if count else 0
-            return [self.value(of, depth + 1, True) for _ in range(count) for of in (kinds >> 4, kinds & 15)]
         if kind == _STRUCT:
             return self._struct(depth)
         raise IndexError

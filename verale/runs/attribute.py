@@ -65,9 +65,6 @@ class Listed:
     """One explanation.
 
     Attributes:
-        certificate: the name of its file.
-        sha256: of its bytes.
-        size: how many statements it has.
         margin: the least margin that is proved, rounded down.
         minimal: whether it claims that every statement is needed; `verale audit --minimality` proves the claim.
         status: the checker's verdict on entailment and instance, and `reason`, why it is not PROVED.
@@ -93,7 +90,6 @@ class Attribution:
         paradigm: of all explanations.
         seed: of the orders, and `orders`, how many were tried.
         complete: whether as many explanations were found as asked for.
-        patches: L.
         explanations: in the order in which they were found.
         shares: prototypes, patches and clauses, those that stand in no explanation left out; of each kind the most
             frequent first.

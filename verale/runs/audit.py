@@ -282,10 +282,6 @@ def in_processes(
     """The outcomes, in the order of the paths. A certificate whose process dies is audited once more, alone.
 
     Args:
-        paths: the certificates.
-        setup: what to audit them with.
-        jobs: the number of processes.
-        run: `FileAuditor.run` of this process.
         cluster: where the processes are; by default on this machine.
 
     Raises:

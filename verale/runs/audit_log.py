@@ -39,10 +39,6 @@ class AuditLog:
 
     Records are appended while certificates are audited, so that finished work survives an interruption.
 
-    Args:
-        path: the file.
-        inputs: what the audit reads.
-
     Raises:
         InputError: the file exists and is not an audit log, or contradicts itself; then it stays as it is.
     """

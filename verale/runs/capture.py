@@ -40,7 +40,6 @@ class CapturedImages:
     """What a network makes of images.
 
     Attributes:
-        head: its head, which was compared with it.
         latents: (N, D, H, W) float32.
         labels: N true classes where the folder has subfolders of known classes.
         beside: the files that say where they come from, by name; none where an earlier run has written them.
@@ -66,11 +65,7 @@ def capture_images(
 
     Args:
         directory: where the run's files will go. Nothing is written here.
-        run: the network's CaBRNet run directory.
-        images: the folder of images.
-        files: its images, as `image_files` lists them.
         advance: called with the number of images captured since the last call.
-        overwrite: capture again, whatever the directory holds.
 
     Raises:
         InputError: a run that verale cannot load, an image that cannot be read or on which head and network disagree,
@@ -127,12 +122,6 @@ def earlier_source(
 ) -> SourceFile | None:
     """The directory's `source.json`, if it has one, of a run that may go on.
 
-    Args:
-        directory: a run's folder.
-        source: what the run is made from.
-        overwrite: whether a run begins again. Then there is none.
-        inputs: the files that the run reads.
-
     Raises:
         InputError: it holds files of another source, or that are in the run's way.
     """
@@ -184,9 +173,6 @@ def write_of_run(run: Path, images: Path, output: str, progress: Progress) -> st
     """Write what a CaBRNet network makes of a folder of images: latents, logits, and true classes where these are said.
 
     Args:
-        run: its directory.
-        images: the folder.
-        output: the latents file.
         progress: what tells how many of how many images are captured.
 
     Raises:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from verale.head import Head
     from verale.network import FrozenNetwork
     from verale.rounding import Enclosure
+    from verale.runs.model_images import ModelImages
 
 BATCH = 64
 """Images that the network receives at once."""
@@ -115,7 +116,7 @@ def check(
     require_head(head)
     given = model_images(images, preprocess, "images")
     known, _ = known_labels(given, labels, head)
-    answers = forward(model, layer, given.batches(BATCH), head.classes, logits, calls, arguments)
+    answers = Capture(model, layer, head.classes, logits, calls, arguments).forward(given)
     comparison = compare(head, answers, known)
     if network is None:
         return comparison
@@ -123,39 +124,44 @@ def check(
     return replace(comparison, of_network=difference or "")
 
 
-def forward(
-    model: nn.Module,
-    layer: str,
-    batches: Iterable[Tensor],
-    classes: int,
-    logits: Callable[[Any], Any] | None = None,
-    calls: int = 1,
-    arguments: Mapping[str, object] | None = None,
-) -> Forward:
-    """Latents and logits of batches of images, computed in float32 proper. Raises as `check` does."""
-    import torch
+@dataclass(frozen=True, eq=False)
+class Capture:
+    """How a network's latents and logits are had: see `check`; `classes` is the number of its logits."""
 
-    from verale.adapters.endings import ending_of
-    from verale.adapters.latents import capture_and_run, find_layer, in_float32, require_module
-    from verale.head import described
+    model: nn.Module
+    layer: str
+    classes: int
+    logits: Callable[[Any], Any] | None = None
+    calls: int = 1
+    arguments: Mapping[str, object] | None = None
 
-    require_module(model, "verale.check(head, model, layer, images)")
-    if logits is not None and not callable(logits):
-        raise UsageError(f"logits is {described(logits)}, expected a function, such as lambda output: output[0]")
-    numbers = [each for each in model.parameters() if each.is_floating_point()]
-    for each in numbers:
-        if each.dtype not in (torch.float32, torch.float64):
-            raise UsageError(f"the model computes in {each.dtype}, expected float32: call model.float() first")
-    parts, ends = [], []
-    with in_float32():
-        for batch in batches:
-            some = batch.to(numbers[0].device, numbers[0].dtype) if numbers else batch
-            latents, output = capture_and_run(model, layer, some, calls, arguments)
-            parts.append((latents.cpu(), _logits(output, len(some), classes, logits).cpu()))
-            ends += [float(batch.min()), float(batch.max())]
-    ending = ending_of(find_layer(model, layer)[2])
-    all_latents, all_logits = (torch.cat(each) for each in zip(*parts, strict=True))
-    return Forward(all_latents, all_logits, (min(ends), max(ends)), ending)
+    def forward(self, images: ModelImages) -> Forward:
+        """Latents and logits of images, computed in float32 proper. Raises as `check` does."""
+        import torch
+
+        from verale.adapters.endings import ending_of
+        from verale.adapters.latents import capture_and_run, find_layer, in_float32, require_module
+        from verale.head import described
+
+        require_module(self.model, "verale.check(head, model, layer, images)")
+        if self.logits is not None and not callable(self.logits):
+            raise UsageError(
+                f"logits is {described(self.logits)}, expected a function, such as lambda output: output[0]"
+            )
+        numbers = [each for each in self.model.parameters() if each.is_floating_point()]
+        for each in numbers:
+            if each.dtype not in (torch.float32, torch.float64):
+                raise UsageError(f"the model computes in {each.dtype}, expected float32: call model.float() first")
+        parts, ends = [], []
+        with in_float32():
+            for batch in images.batches(BATCH):
+                some = batch.to(numbers[0].device, numbers[0].dtype) if numbers else batch
+                latents, output = capture_and_run(self.model, self.layer, some, self.calls, self.arguments)
+                parts.append((latents.cpu(), _logits(output, len(some), self.classes, self.logits).cpu()))
+                ends += [float(batch.min()), float(batch.max())]
+        ending = ending_of(find_layer(self.model, self.layer)[2])
+        all_latents, all_logits = (torch.cat(each) for each in zip(*parts, strict=True))
+        return Forward(all_latents, all_logits, (min(ends), max(ends)), ending)
 
 
 def compare(head: Head, given: Forward, labels: Sequence[int] | None = None) -> ModelComparison:
@@ -200,8 +206,6 @@ def _closest(head: Head, patches: Tensor, logits: Tensor) -> list[tuple[float, N
 
     Args:
         head: with a domain that holds the latents.
-        patches: the latents.
-        logits: the network's.
     """
     from verale.adapters.neighbours import neighbours
     from verale.head import evaluate_observed, observables
@@ -224,7 +228,6 @@ def _fitted(head: Head, some: tuple[Tensor, Tensor], every: tuple[Tensor, Tensor
     Args:
         head: with a domain that holds the latents.
         some: latents and logits of a few images, to which the number is fitted.
-        every: those of all images.
     """
     from verale.adapters.neighbours import fitted
 
@@ -306,7 +309,6 @@ def network_difference(network: FrozenNetwork, model: nn.Module, layer: str, bat
     """What of a network file differs from a module, in words; None where nothing does.
 
     Args:
-        network: the file's.
         model, layer: the module, and the layer whose output the head receives.
         batches: images (N, C, H, W), preprocessed as for the module.
 
@@ -359,7 +361,6 @@ class Restored:
     """Logits that follow from a network's outputs.
 
     Attributes:
-        form: what the network returns.
         logits: (N, C) float64.
         lower, upper: (N, C) float64, the head's ends, widened by what the form's rounding may add.
     """

@@ -54,8 +54,6 @@ class Pairs:
     """Which image of one run is which of the other.
 
     Attributes:
-        pairs: their indices.
-        by: what tells so.
         only_a, only_b: how many images there are in one of the runs only.
     """
 
@@ -77,10 +75,7 @@ class Side:
         size: how many statements its certificate has; None without one, as all that follows.
         margin: the least margin that it claims, rounded down.
         minimal: whether it claims that every statement is needed.
-        paradigm: its paradigm.
-        bounded: what its statements bound.
         named: the prototypes that it names, but for those that a clause exempts.
-        reason: why there is no certificate.
         picture: the digest of the picture that its certificate names; None where it names none.
     """
 
@@ -137,11 +132,9 @@ class ComparedImage:
 
     Attributes:
         image: the name of its file, or its number.
-        a, b: what the runs say.
         same_class: whether they give it the same class; None where one of them knows none.
         answers: of each statement of A, whether it is true of B's latents, None where that is not decided; None if they
             cannot be asked.
-        note: why not.
         told: the first statements that are not true, or not decided, in words.
         subjects, failing: what A's statements are about, each once, and what the false ones are about: prototypes, or
             clauses.
@@ -284,8 +277,6 @@ class RunComparison:
     """Two runs, to be compared image by image: iterating over it does so.
 
     Attributes:
-        a, b: the runs.
-        pairs: which images are the same.
         why_not: why statements of A mean nothing for B; empty if they do.
     """
 

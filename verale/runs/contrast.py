@@ -61,7 +61,6 @@ class NearPatch:
     """A changed patch, and the patch of a known image whose latent is nearest to it.
 
     Attributes:
-        patch: the changed one.
         image, at: the image's index in the latents file, and its patch.
         file: the image's file, where known.
         distance: between the latents; an estimate.
@@ -74,10 +73,6 @@ class NearPatch:
     file: str | None
     distance: float
     moved: float
-
-    def record(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +95,8 @@ class Contrast:
     """Why a certificate's class, and not another one.
 
     Attributes:
-        certificate: the certificate.
-        goal: the other class.
         at_least: the checker proves that the class loses unless so many statements are released; more than there are if
             it loses everywhere.
-        found: the set that was found, or None.
         near: the patches that changed most, with the nearest ones of known images.
         origins: the training patches of prototypes, where known.
     """
@@ -156,7 +148,7 @@ class Contrast:
                 for number in self.found.released
             ],
             "explanation": [each.to_json() for each in self.found.proof.statements],
-            "near": [each.record() for each in self.near],
+            "near": [asdict(each) for each in self.near],
             "prototypes": origins_record(self.prototypes, self.origins),
         }
 
@@ -422,7 +414,6 @@ def near_patches(changed: Tensor, before: Tensor, images: Iterable[Tensor], sour
         changed: (L, D).
         before: (L, D) what it was.
         images: (L', D) each, in the order of `source.files`.
-        source: where the images come from.
     """
     moved = (changed - before).norm(dim=1)
     order = [patch for patch in moved.argsort(descending=True).tolist()[:_MOST_NEAR] if float(moved[patch]) > 0]

@@ -1,4 +1,5 @@
-"""Picture files of other formats or sizes: decoded once, by Pillow, into the PNG files that certificates are about.
+"""The pictures that a network sees, in files. What is no PNG file of the size that it takes is decoded, by Pillow, into
+the PNG files that certificates are about.
 
 Which pixels a JPEG file stands for depends on who decodes it, and how a picture is scaled on the library. No proof is
 about either. They are done here, before anything is explained; the pixels are kept as a PNG file, which is what the
@@ -10,23 +11,33 @@ from __future__ import annotations
 import hashlib
 import io
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.checker.errors import PictureError
-from verale.checker.read.pictures import SIGNATURE
+from verale.checker.read.pictures import LARGEST as LARGEST_PICTURES
+from verale.checker.read.pictures import (
+    LARGEST_PNG,
+    SIGNATURE,
+    PictureFile,
+    StoredPictures,
+    UnreadFile,
+    opened_files,
+)
 from verale.errors import InputError, UsageError, option
 from verale.files import read
 from verale.pictures import is_turned, opened
-from verale.runs.images import IMAGE_SUFFIXES
+from verale.runs.images import IMAGE_SUFFIXES, image_files, tell_left_out, tell_turned
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 _PNG = ".png"
+_MISNAMED = "expected the suffix .png of a PNG file, and of nothing else: give it another name"
 _GREY = ("1", "L")
 """Pillow's modes of pictures in black and white, and in grey."""
 
@@ -36,8 +47,6 @@ class DecodedPicture:
     """A picture that was made from a file.
 
     Attributes:
-        file: its name.
-        sha256: of its bytes.
         turned: whether it notes that it is to be turned, which nothing does.
     """
 
@@ -81,52 +90,8 @@ class Decoder:
         scaled = "" if self.resize is None else f", scaled to a shorter side of {self.resize} and cropped to the middle"
         return f"decoded by {self.by}{scaled}"
 
-    def require_files(self) -> None:
-        """Raise UsageError where a tensor of pictures is to be scaled."""
-        if self.resize is not None:
-            raise UsageError(f"{option('resize')} is for picture files, expected none with a tensor of pictures")
-
-    def takes(self, path: Path) -> bool:
-        """Whether a file is decoded: PNG files of the network's size are taken as they are."""
-        suffix = path.suffix.lower()
-        return suffix in IMAGE_SUFFIXES and (suffix != _PNG or self.resize is not None)
-
-    def name_of(self, path: Path) -> Path:
-        """The PNG file's name, for a file's."""
-        return path.with_suffix(_PNG) if self.takes(path) and path.suffix.lower() != _PNG else path
-
-    def names(self, paths: Iterable[Path], folder: Path) -> list[str]:
-        """The PNG files' names, relative to a folder. Raises InputError: two of them are one."""
-        names = [self.name_of(path).relative_to(folder).as_posix() for path in paths]
-        twice = [name for name, count in Counter(names).items() if count > 1]
-        if twice:
-            raise InputError(folder / twice[0], "would be two pictures of this name: rename one of the files")
-        return names
-
-    def read(self, path: Path, folder: Path, most: int) -> tuple[bytes, DecodedPicture | None]:
-        """The bytes of a file as the checker reads them; and what they were made from, if they were.
-
-        Args:
-            path: the file.
-            folder: to which the name of what they were made from is relative.
-            most: bytes of the file.
-
-        Raises:
-            PictureError: a file that cannot be read or decoded.
-        """
-        try:
-            data = read(path, "a file of pictures", most=most)
-            return self.png(path, path.relative_to(folder).as_posix(), data) if self.takes(path) else (data, None)
-        except InputError as error:
-            raise PictureError(error.problem) from error
-
     def png(self, path: Path, name: str, data: bytes) -> tuple[bytes, DecodedPicture]:
         """The bytes of a PNG file of what a file shows, and where it comes from.
-
-        Args:
-            path: the file, for messages.
-            name: its name, for `source.json`.
-            data: its bytes.
 
         Raises:
             InputError: a PNG file with another suffix; or a file that cannot be decoded, has transparent pixels, or
@@ -135,7 +100,7 @@ class Decoder:
         from PIL import Image
 
         if data.startswith(SIGNATURE) and path.suffix.lower() != _PNG:
-            raise InputError(path, "expected the suffix .png of a PNG file, and of nothing else: give it another name")
+            raise InputError(path, _MISNAMED)
         with opened(path, data) as picture:
             if "A" in picture.getbands() or "transparency" in picture.info:
                 raise InputError(path, "has transparent pixels, expected none: save it on a background of your choice")
@@ -170,7 +135,100 @@ class Decoder:
         scaled = picture.resize((wide, high), Resampling.BILINEAR)
         return scaled.crop((left, top, left + columns, top + rows))
 
-    def record(self, decoded: dict[str, DecodedPicture]) -> dict[str, Any]:
+    def record(self, decoded: Mapping[str, DecodedPicture]) -> dict[str, Any]:
         """What `source.json` says of the PNG files, by name, that were made."""
         scaled = None if self.resize is None else {"shorter_side": self.resize, "by": "bilinear", "then": "centre crop"}
         return {"by": self.by, "scaled": scaled, "files": {name: each.record() for name, each in decoded.items()}}
+
+
+class PictureFiles:
+    """The files of pictures for a network: those of a folder, a single one, or a safetensors file.
+
+    Args:
+        shape: (C, H, W) of the network's pictures.
+
+    Attributes:
+        folder: to which names are relative.
+        names: of the PNG files that they are, or are made into.
+        decoded: what PNG files were made from, by their names; of the files that were read.
+        turned: the names of those that note that they are to be turned, which nothing does.
+
+    Raises:
+        InputError: a folder without pictures, or two files that would be PNG files of one name.
+        UsageError: a size that cannot be had.
+    """
+
+    def __init__(self, path: Path, shape: tuple[int, int, int], resize: int | None) -> None:
+        self.decoder, self.is_folder = Decoder(shape, resize), path.is_dir()
+        self.paths = image_files(path) if self.is_folder else [path]
+        self.folder = path if self.is_folder else path.parent
+        if self.is_folder:
+            tell_left_out(path)
+        self.names = [self._named(each).relative_to(self.folder).as_posix() for each in self.paths]
+        twice = [name for name, count in Counter(self.names).items() if count > 1]
+        if twice:
+            raise InputError(self.folder / twice[0], "would be two pictures of this name: rename one of the files")
+        self.are_decoded = any(map(self._is_decoded, self.paths))
+        if resize is not None and not self.are_decoded:
+            raise UsageError(f"{option('resize')} is for picture files, expected none with a tensor of pictures")
+        self.decoded: dict[str, DecodedPicture] = {}
+        self.turned: dict[str, None] = {}
+
+    def opened(
+        self, numbers: Iterable[int] | None = None, keep: dict[str, bytes] | None = None
+    ) -> Iterator[StoredPictures | UnreadFile]:
+        """The pictures of each of these files, of all by default, or why it cannot be used; `keep` gets the bytes that
+        are read, by name.
+
+        A PNG file with another suffix, or something else with that of one, is refused: an audit of the run's folder
+        finds PNG files by their suffix.
+        """
+        chosen = range(len(self.paths)) if numbers is None else list(numbers)
+        files = (PictureFile(str(self.paths[number]), partial(self.read, number, keep)) for number in chosen)
+        for number, stored in zip(chosen, opened_files(files, self.decoder.shape), strict=True):
+            name = Path(self.names[number])
+            if isinstance(stored, UnreadFile) or (stored.size is None) != (name.suffix.lower() == _PNG):
+                yield stored
+            else:
+                yield UnreadFile(str(self.folder / name), _MISNAMED)
+
+    def read(self, number: int, keep: dict[str, bytes] | None = None) -> bytes:
+        """The bytes of a file as the checker reads them. Raises PictureError: it cannot be read or decoded."""
+        path, name = self.paths[number], self.names[number]
+        try:
+            data = read(path, "a file of pictures", most=LARGEST_PNG if self.is_folder else LARGEST_PICTURES)
+            if self._is_decoded(path):
+                data, made = self.decoder.png(path, path.relative_to(self.folder).as_posix(), data)
+                self.decoded[name] = made
+                self.turned |= {made.file: None} if made.turned else {}
+            elif _notes_a_turn(path, data):
+                self.turned[name] = None
+        except InputError as error:
+            raise PictureError(error.problem) from error
+        if keep is not None:
+            keep[name] = data
+        return data
+
+    def tell_turned(self) -> None:
+        """Say which of the files that were read note that they are to be turned."""
+        tell_turned(list(self.turned))
+
+    def _is_decoded(self, path: Path) -> bool:
+        """Whether a file is decoded: PNG files of the network's size are taken as they are."""
+        suffix = path.suffix.lower()
+        return suffix in IMAGE_SUFFIXES and (suffix != _PNG or self.decoder.resize is not None)
+
+    def _named(self, path: Path) -> Path:
+        """The PNG file's name, for a file's."""
+        return path.with_suffix(_PNG) if self._is_decoded(path) and path.suffix.lower() != _PNG else path
+
+
+def _notes_a_turn(path: Path, data: bytes) -> bool:
+    """Whether a PNG file notes that it is to be turned: the checker reads pixels alone."""
+    if not data.startswith(SIGNATURE) or b"eXIf" not in data:
+        return False
+    try:
+        with opened(path, data) as picture:
+            return is_turned(picture)
+    except InputError:
+        return False

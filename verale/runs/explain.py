@@ -8,7 +8,7 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +57,7 @@ def open_run(
     each image, or each batch where images are not searched alone. The bytes of a certificate do not depend on where the
     run was interrupted.
 
-    The folder also gets the head and the latents, so that it can be audited on its own: see `keep_inputs`.
+    The folder also gets the head and the latents, so that it can be audited on its own.
 
     Args:
         directory: where certificates, `explanations.csv` and `run.json` go; one process at a time.
@@ -100,7 +100,8 @@ def open_run(
         batch = 1 if batches.are_alone else batches.size
         folder = RunFolder(written, run, len(batches.images), batch, how.overwrite)
         needed = {name: RequiredFile(partial(written.holds, name, data)) for name, data in beside.items()}
-        needed |= needed_inputs(written, run["head"], run["latents"], labels, link)
+        own = _Inputs(written, head, latents, run["latents"], labels, files or ("", None), link)
+        needed |= own.needed()
         if SOURCE not in beside:
             _require_same_source(written, run, how.overwrite)
         if folder.is_begun:
@@ -114,7 +115,7 @@ def open_run(
         for name, data in beside.items():
             if not (folder.is_begun and written.exists(name)):
                 written.write(name, data)
-        keep_inputs(written, head, latents, run["latents"], labels, files, link)
+        own.keep()
         folder.begin()
 
         def work(left: list[Range]) -> Iterator[list[Explained]]:
@@ -171,33 +172,6 @@ LARGEST_COPY = 2**30
 """The most bytes of latents that a run's folder holds itself."""
 
 
-def needed_inputs(
-    files: WrittenFiles, head: str, latents: str, labels: Sequence[int] | None, link: bytes | None
-) -> dict[str, RequiredFile]:
-    """What a run's folder needs of head and latents.
-
-    Args:
-        files: of the folder.
-        head: the head's digest.
-        latents: the digest of all latents, by value.
-        labels: the true classes, if they are known.
-        link: the link to the latents, where it stands for a copy. A copy that is there counts nevertheless.
-    """
-    path = files.directory / LATENTS
-    needed = {
-        HEAD: RequiredFile(
-            lambda: sha256_of(files.directory / HEAD) == head, f"is another head than that of this run ({head[:12]}...)"
-        ),
-        LATENTS: RequiredFile(
-            lambda: _holds(path, latents, labels),
-            "holds other latents, or other labels, than those of this run",
-        ),
-    }
-    if link is not None and not files.exists(LATENTS):
-        needed[LINK] = RequiredFile(partial(files.holds, LINK, link), "is the link of another run")
-    return needed
-
-
 def link_of(folder: Path, file: str | None) -> bytes | None:
     """The bytes of a folder's link to a latents file that is too large for a copy; None where it is not. Raises
     InputError."""
@@ -208,80 +182,84 @@ def link_of(folder: Path, file: str | None) -> bytes | None:
     return f"{json.dumps(link | {'sha256': sha256_of(file)}, indent=1)}\n".encode()
 
 
-def keep_inputs(
-    written: WrittenFiles,
-    head: Head,
-    latents: Tensor,
-    digest: str,
-    labels: Sequence[int] | None,
-    files: tuple[str, str | None] | None,
-    link: bytes | None,
-) -> None:
-    """Write what a run's folder lacks of head and latents.
+@dataclass(frozen=True, eq=False)
+class _Inputs:
+    """Head and latents of a run, of which its folder keeps a copy, or a link to latents that are too large for one.
 
-    Args:
-        written: the files of the folder.
-        head, latents: those of the run; the latents as stored.
-        digest: of all latents, by value.
+    Attributes:
+        latents: as stored, and `digest`, that of all of them, by value.
         labels: the true classes, if they are known.
-        files: the paths from which head and latents were read. Their bytes are copied.
-        link: what stands for a copy of the latents, where they are large.
-
-    Raises:
-        InputError: the folder cannot be written; a file that changed since it was read.
+        files: the paths from which head and latents were read, where they were. Their bytes are copied.
+        link: what stands for a copy of the latents, where they are large. A copy that is there counts nevertheless.
     """
-    if not written.exists(HEAD):
-        _keep_head(written, head, None if files is None else files[0])
-    if not written.exists(LATENTS):
-        _keep_latents(written, latents, digest, labels, None if files is None else files[1], link)
 
+    written: WrittenFiles
+    head: Head
+    latents: Tensor
+    digest: str
+    labels: Sequence[int] | None
+    files: tuple[str, str | None]
+    link: bytes | None
 
-def _keep_head(written: WrittenFiles, head: Head, file: str | None) -> None:
-    data = head.to_bytes() if file is None else read(file, "a head file (safetensors)")
-    if hashlib.sha256(data).hexdigest() == head.digest:
-        written.write(HEAD, data)
-    elif file is not None:
-        raise _changed(file)
-    else:
-        path = written.directory / HEAD
-        _log.warning("%s is not written: the head was read from a file of other bytes; copy that file here", path)
+    def needed(self) -> dict[str, RequiredFile]:
+        """What the folder needs of them."""
+        there, digest = self.written.directory, self.head.digest
+        other_head = f"is another head than that of this run ({digest[:12]}...)"
+        needed = {
+            HEAD: RequiredFile(lambda: sha256_of(there / HEAD) == digest, other_head),
+            LATENTS: RequiredFile(
+                lambda: self._are_in(there / LATENTS), "holds other latents, or other labels, than those of this run"
+            ),
+        }
+        if self.link is not None and not self.written.exists(LATENTS):
+            needed[LINK] = RequiredFile(partial(self.written.holds, LINK, self.link), "is the link of another run")
+        return needed
 
+    def keep(self) -> None:
+        """Write what the folder lacks. Raises InputError: it cannot be written; a file changed since it was read."""
+        if not self.written.exists(HEAD):
+            self._keep_head(self.files[0])
+        if not self.written.exists(LATENTS):
+            self._keep_latents(self.files[1])
 
-def _keep_latents(
-    written: WrittenFiles,
-    latents: Tensor,
-    digest: str,
-    labels: Sequence[int] | None,
-    file: str | None,
-    link: bytes | None,
-) -> None:
-    from verale.head import labelled_file
-
-    if file is None:
-        written.write(LATENTS, labelled_file(latents, labels))
-    elif link is not None:
-        if not _holds(Path(file), digest, labels):
+    def _keep_head(self, file: str) -> None:
+        data = read(file, "a head file (safetensors)") if file else self.head.to_bytes()
+        if hashlib.sha256(data).hexdigest() == self.head.digest:
+            self.written.write(HEAD, data)
+        elif file:
             raise _changed(file)
-        written.write(LINK, link)
-        return
-    else:
-        data = read(file, "a latents file (safetensors)", most=LARGEST_LATENTS)
-        if not _holds(Path(file), digest, labels, data):
-            raise _changed(file)
-        written.write(LATENTS, data)
-    written.remove(LINK)
+        else:
+            path = self.written.directory / HEAD
+            _log.warning("%s is not written: the head was read from a file of other bytes; copy that file here", path)
+
+    def _keep_latents(self, file: str | None) -> None:
+        from verale.head import labelled_file
+
+        if file is None:
+            self.written.write(LATENTS, labelled_file(self.latents, self.labels))
+        elif self.link is not None:
+            if not self._are_in(Path(file)):
+                raise _changed(file)
+            self.written.write(LINK, self.link)
+            return
+        else:
+            data = read(file, "a latents file (safetensors)", most=LARGEST_LATENTS)
+            if not self._are_in(Path(file), data):
+                raise _changed(file)
+            self.written.write(LATENTS, data)
+        self.written.remove(LINK)
+
+    def _are_in(self, path: Path, data: bytes | None = None) -> bool:
+        """Whether a file, which may have been read already, holds these latents and labels."""
+        from verale.head import digest_of_all, load_labelled, patches_of
+
+        labels = None if self.labels is None else list(self.labels)
+        try:
+            there, known = load_labelled(path, data)
+            return digest_of_all(patches_of(there)) == self.digest and known == labels
+        except (InputError, LatentsError):
+            return False
 
 
 def _changed(file: str) -> InputError:
     return InputError(file, "changed while it was read; run the command again")
-
-
-def _holds(path: Path, digest: str, labels: Sequence[int] | None, data: bytes | None = None) -> bool:
-    """Whether a file, which may have been read already, holds the latents with this digest, and these labels."""
-    from verale.head import digest_of_all, load_labelled, patches_of
-
-    try:
-        there, known = load_labelled(path, data)
-        return digest_of_all(patches_of(there)) == digest and known == (None if labels is None else list(labels))
-    except (InputError, LatentsError):
-        return False

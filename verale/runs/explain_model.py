@@ -15,7 +15,7 @@ from verale.errors import HeadError, UsageError
 from verale.files import in_one_line
 from verale.options import keywords
 from verale.runs.capture import captured_before, earlier_source
-from verale.runs.check import BATCH, Forward, compare, forward
+from verale.runs.check import Capture, compare
 from verale.runs.comparison import ModelComparison
 from verale.runs.explain import open_run
 from verale.runs.inputs import SOURCE, TABLE
@@ -163,8 +163,12 @@ def explain_model(
     how = RunOptions(jobs, overwrite)
     known, classes = known_labels(given, labels, found)
     directory = Path(out)
-    capture = _Capture(model, layer, logits, calls, dict(arguments or {}), found)
-    described = {**capture.describe(), "arch": arch, "prototype_images": None if origins is None else origins.digests()}
+    capture = Capture(model, layer, found.classes, logits, calls, arguments)
+    described = {
+        **_described(capture, found),
+        "arch": arch,
+        "prototype_images": None if origins is None else origins.digests(),
+    }
     source = _source(described, given, known, class_names or classes)
     shown = [given, *([] if origins is None else [origins.images])]
     inputs = [file for images in shown if isinstance(images, ImageFiles) for file in images.files]
@@ -182,8 +186,8 @@ def explain_model(
             _log.warning("%s", comparison)
         for warning in comparison.warnings:
             _log.warning("%s", warning)
-        places = None if origins is None else origins.places(capture)
-        fields = capture.receptive_fields(given)
+        places = None if origins is None else origins.places(capture, found)
+        fields = _receptive_fields(capture, given)
         source = source.noting(receptive_fields=fields).of_latents(latents)
         source = source.noting(largest_difference_of_logits=comparison.difference, prototypes=places)
         beside = {SOURCE: source.to_bytes()}
@@ -195,43 +199,28 @@ def explain_model(
     return ExplainedModel(directory, found, comparison, tuple(sorted(rows, key=lambda row: row.index)))
 
 
-@dataclass(frozen=True, eq=False)
-class _Capture:
-    """How a model's latents and logits are had."""
+def _receptive_fields(capture: Capture, images: ModelImages) -> dict[str, object] | None:
+    """What `source.json` says of the patches' receptive fields; None where they are not known."""
+    from verale.adapters.receptive_field import fields_of
 
-    model: nn.Module
-    layer: str
-    logits: Callable[[Any], Any] | None
-    calls: int
-    arguments: dict[str, object]
-    head: Head
+    if capture.calls != 1:
+        return None
+    fields = fields_of(capture.model, next(iter(images.batches(1)))[0], capture.layer)
+    return None if fields is None else fields.record()
 
-    def forward(self, images: ModelImages) -> Forward:
-        """Latents and logits."""
-        batches, classes = images.batches(BATCH), self.head.classes
-        return forward(self.model, self.layer, batches, classes, self.logits, self.calls, self.arguments)
 
-    def receptive_fields(self, images: ModelImages) -> dict[str, object] | None:
-        """What `source.json` says of the patches' receptive fields; None where they are not known."""
-        from verale.adapters.receptive_field import fields_of
+def _described(capture: Capture, head: Head) -> dict[str, Any]:
+    """Entries of `source.json`."""
+    import torch
 
-        if self.calls != 1:
-            return None
-        fields = fields_of(self.model, next(iter(images.batches(1)))[0], self.layer)
-        return None if fields is None else fields.record()
-
-    def describe(self) -> dict[str, Any]:
-        """Entries of `source.json`."""
-        import torch
-
-        kind = type(self.model)
-        return {
-            "model": f"{kind.__module__}.{kind.__qualname__}",
-            "layer": self.layer,
-            "state_sha256": _digest_of_state(self.model),
-            "versions": {"verale": __version__, "torch": torch.__version__},
-            "head_sha256": self.head.digest,
-        }
+    kind = type(capture.model)
+    return {
+        "model": f"{kind.__module__}.{kind.__qualname__}",
+        "layer": capture.layer,
+        "state_sha256": _digest_of_state(capture.model),
+        "versions": {"verale": __version__, "torch": torch.__version__},
+        "head_sha256": head.digest,
+    }
 
 
 def _require(**given: object) -> None:
@@ -329,7 +318,7 @@ class _PrototypeImages:
         """What binds the images."""
         return [image.sha256 for image in self.images.entries([None] * len(self.images))]
 
-    def places(self, capture: _Capture) -> list[dict[str, Any]]:
+    def places(self, capture: Capture, head: Head) -> list[dict[str, Any]]:
         """For each prototype the patch that it was copied from. Raises UsageError, LatentsError."""
         latents = capture.forward(self.images).latents.double()
         if latents.dim() != 4:
@@ -337,7 +326,7 @@ class _PrototypeImages:
         files: Sequence[Path | None] = self.images.files or [None] * len(self.prototypes)
         entries = []
         for number, (prototype, file) in enumerate(zip(self.prototypes, files, strict=True)):
-            place = _place(capture.head, prototype, latents[number])
+            place = _place(head, prototype, latents[number])
             if place is None:
                 _log.warning("prototype %d is no patch of its image in prototype_images, so it is left out", prototype)
                 continue

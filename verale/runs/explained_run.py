@@ -44,9 +44,6 @@ class HeadOfRun:
     """The head of a run, as the checker reads it.
 
     Attributes:
-        path: of its file.
-        head: the head.
-        labels: the names of the classes, where the file has them.
         compared: whether its file says that its logits were compared with the network's.
     """
 
@@ -99,10 +96,6 @@ class ExplainedRun:
 
     Attributes:
         given: the folder, as given.
-        folder: where the certificates are.
-        rows: of the table, by index.
-        source: what is known about the images.
-        head: that of the run.
     """
 
     given: str
@@ -116,7 +109,6 @@ class ExplainedRun:
         """Read a run.
 
         Args:
-            given: its folder.
             head: the path of its head's file; by default the folder's own.
 
         Raises:

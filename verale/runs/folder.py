@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -51,69 +51,22 @@ def pictures_in(directory: Path, needed: Collection[str]) -> list[str]:
     return [name for name in names if name not in needed]
 
 
-def require_room(
-    directory: Path,
-    names: Sequence[str],
-    files: Mapping[str, bytes],
-    overwrite: bool = False,
-    inputs: Iterable[Path] = (),
-) -> None:
-    """Raise InputError unless `write_results` can write to the folder. Call this before long work, too.
-
-    The arguments are as there, but `files` are those whose bytes are known.
-    """
-    require_writable(directory / names[0])
-    _kept(WrittenFiles(directory), names, files, overwrite, inputs)
-
-
-def write_results(
-    directory: Path,
-    names: Sequence[str],
-    files: Mapping[str, bytes],
-    overwrite: bool = False,
-    inputs: Iterable[Path] = (),
-) -> None:
-    """Write results that are no run: certificates, and files of certain names. Each file is whole or not there.
-
-    The first of the names is removed first and written last: where it is, all the others are there too.
-
-    Args:
-        directory: the folder.
-        names: of the files beside the certificates.
-        files: by name, their bytes and those of the certificates.
-        overwrite: whether to remove what an earlier command noted there.
-        inputs: the files that were read, which stay.
-
-    Raises:
-        InputError: a folder that cannot be written, or that holds other files of these names.
-    """
-    with locked(directory) as held:
-        written = WrittenFiles(directory, held)
-        kept = _kept(written, names, files, overwrite, inputs)
-        if overwrite:
-            written.clear(kept, first=names[0])
-        for name in sorted(files, key=lambda name: name == names[0]):
-            written.write(name, files[name])
-
-
 @dataclass(frozen=True)
 class ResultFolder:
     """A folder of results that are no run: certificates with a record, a table and a page of them, and the head.
 
+    Each file is whole or not there. The record is removed first and written last: where it is, all others are there.
+
     Attributes:
         name: of the record, `NAME.json`, of `NAME.csv` and of `NAME.html`.
-        directory: the folder.
-        head: the bytes of the head's file.
         overwrite: whether to remove what an earlier command noted there.
-        inputs: the files that are read, which stay.
-        has_latents: whether it gets latents too.
     """
 
     name: str
     directory: Path
     head: bytes
-    overwrite: bool
-    inputs: tuple[Path, ...]
+    overwrite: bool = False
+    inputs: tuple[Path, ...] = ()
     has_latents: bool = False
 
     @property
@@ -123,7 +76,8 @@ class ResultFolder:
 
     def require_room(self) -> None:
         """Raise InputError unless `write` can write. Call this before long work."""
-        require_room(self.directory, self._names, {HEAD: self.head}, self.overwrite, self.inputs)
+        require_writable(self.directory / self._names[0])
+        self._kept(WrittenFiles(self.directory), {HEAD: self.head})
 
     def write(
         self,
@@ -133,10 +87,28 @@ class ResultFolder:
         certificates: Mapping[str, bytes],
         latents: bytes | None = None,
     ) -> None:
-        """Write the record as JSON, the table's rows, the page, certificates by their names, and latents, if any."""
+        """Write the record as JSON, the table's rows, the page, certificates by their names, and latents, if any.
+
+        Raises:
+            InputError: a folder that cannot be written, or that holds other files of these names.
+        """
         contents = (f"{json.dumps(record, indent=1)}\n".encode(), csv_table(rows), page, self.head, latents)
-        files = {name: data for name, data in zip(self._names, contents, strict=False) if data is not None}
-        write_results(self.directory, self._names, {**certificates, **files}, self.overwrite, self.inputs)
+        named = {name: data for name, data in zip(self._names, contents, strict=False) if data is not None}
+        files, record_name = {**certificates, **named}, self._names[0]
+        with locked(self.directory) as held:
+            written = WrittenFiles(self.directory, held)
+            kept = self._kept(written, files)
+            if self.overwrite:
+                written.clear(kept, first=record_name)
+            for name in sorted(files, key=lambda name: name == record_name):
+                written.write(name, files[name])
+
+    def _kept(self, written: WrittenFiles, files: Mapping[str, bytes]) -> list[str]:
+        """The head and the latents that are there, if the results have the same. Raises InputError: no room."""
+        needed = {name: RequiredFile(problem="is there already") for name in self._names}
+        for name in {HEAD, LATENTS} & {*files}:
+            needed[name] = RequiredFile(partial(written.holds, name, files[name]))
+        return written.require_room(needed, certificate_names(written.directory), self.overwrite, self.inputs)
 
 
 def folder_in(directory: Path, name: str) -> Path:
@@ -160,22 +132,11 @@ def write_beside(directory: Path, files: Mapping[str, bytes], by: str, instead_o
             written.write(name, data, by)
 
 
-def _kept(
-    written: WrittenFiles, names: Sequence[str], files: Mapping[str, bytes], overwrite: bool, inputs: Iterable[Path]
-) -> list[str]:
-    """The head and the latents that are there, if the results have the same. Raises InputError: no room."""
-    needed = {name: RequiredFile(problem="is there already") for name in names}
-    for name in {HEAD, LATENTS} & {*files}:
-        needed[name] = RequiredFile(partial(written.holds, name, files[name]))
-    return written.require_room(needed, certificate_names(written.directory), overwrite, inputs)
-
-
 @contextmanager
 def locked(directory: Path, patience: float = 0.0) -> Iterator[HeldFolder | None]:
     """Create the folder, and keep out other processes that call this. Yields what `WrittenFiles` writes into.
 
     Args:
-        directory: the folder.
         patience: how many seconds to wait for another process.
 
     Raises:
@@ -222,7 +183,6 @@ def require_output(
     wrote into a folder and noted there, nor give a file the name of one of a run's. Call this before the work.
 
     Args:
-        path: the file.
         inputs: the files that the command reads, and the folders of runs; None is none.
         overwrite: whether a file may be replaced at all.
         by: the command, where it may replace what it noted itself.

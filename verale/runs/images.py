@@ -9,12 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from verale.errors import InputError
-
-if TYPE_CHECKING:
-    pass
 
 _log = logging.getLogger(__name__)
 
@@ -62,7 +58,6 @@ def readable(
     the others. Which ones are to be turned, and are not, is told.
 
     Args:
-        files: the images.
         skip: whether some may be unreadable.
         advance: called with the number of images decoded since the last call.
 
@@ -163,7 +158,6 @@ def classes_of_folders(
     Args:
         folder: its path or URI, for messages.
         images: names of its images, relative to it, with `/`.
-        classes: how many there are.
         names: of the classes, where they have some.
         as_text: whether the network was trained on subfolders in the order of text, numbers too.
 

@@ -15,13 +15,9 @@ from dataclasses import dataclass, field
 from os.path import lexists
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from verale.errors import InputError, option
 from verale.files import LARGEST_LATENTS, SentFile, lies_in, open_regular, read, require_inside, require_size
-
-if TYPE_CHECKING:
-    pass
 
 _log = logging.getLogger(__name__)
 

@@ -221,7 +221,6 @@ def certificate_files(paths: tuple[str, ...], compared: bool = True) -> list[str
     """Files as given; for each directory its certificates, sorted. Raises InputError if it has none.
 
     Args:
-        paths: files and directories.
         compared: whether a warning says in what a directory is not what its run's record lists.
     """
     files: list[str] = []
@@ -261,7 +260,6 @@ def certificate_of(path: str, image: str | None) -> str:
     """The file of a certificate.
 
     Args:
-        path: the file, or a folder.
         image: which of a folder: an image's number, the name of its file or of its certificate; None where it has one.
 
     Raises:

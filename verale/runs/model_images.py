@@ -178,7 +178,6 @@ def model_images(
         images: a tensor or an array (N, 3, H, W) of floats; the path of a folder of images; or paths of image files.
         preprocess: for files, from a picture to a tensor.
         folder: where pictures of tensors go, relative to OUT.
-        name: the argument, for messages.
 
     Raises:
         UsageError: something else, or a callable that is missing or too much.

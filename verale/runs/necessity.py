@@ -42,7 +42,6 @@ class Needed:
     """One statement of an explanation.
 
     Attributes:
-        number: its number in the certificate.
         needed: True: a witness satisfies all other statements and gets another class. False: the checker proves the
             class without the statement. None: neither.
         rival: the class that the witness gets, by floats.
@@ -182,7 +181,6 @@ class Gap:
     """The size of an explanation, and what the checker proves of all explanations of its image under `top_k`.
 
     Attributes:
-        certificate: the explanation.
         least: no explanation of the image under `top_k`, its activations taken one by one, has fewer statements.
         by: what proves that: `arb`, `mpmath`, or `both` of them.
         document: the proof, which the checker reads (certificates/least-v1.md).

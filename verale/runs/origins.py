@@ -64,9 +64,6 @@ class FoundOrigin:
     """A patch near a prototype.
 
     Attributes:
-        prototype, patch: their numbers.
-        picture: the picture's digest.
-        name: its file, and its row in a file of several.
         distance, cosine: what is stated; one of the two.
     """
 
@@ -131,15 +128,10 @@ class OriginSearch:
 
     Args:
         head: the head's file, or its path; its geometry is euclidean or a cosine.
-        network: the path of the network's file.
         images: a folder of picture files, one of them, or a safetensors file of pictures.
-        out: the file to write.
-        overwrite: whether it may be replaced.
-        resize: see `Decoder`.
 
     Attributes:
         total: how many pictures there are at most.
-        decoder: makes PNG files.
         pictures: the folder that gets the PNG files of pictures that are named; None where the pictures are taken as
             they are given.
 
@@ -173,11 +165,11 @@ class OriginSearch:
         self._searched = SearchedPictures(Path(images), self._network, resize)
         self._partial = self._out.with_name(f"{self._out.name}.partial")
         for path in (self._out, self._partial):
-            inputs = (self._file.path, network, *self._searched.paths)
+            inputs = (self._file.path, network, *self._searched.files.paths)
             require_output(path, inputs, overwrite or path is self._partial, _BY)
-        self.decoder = self._searched.decoder
+        self.decoder = self._searched.files.decoder
         self.pictures: Path | None = None
-        if self._searched.are_decoded:
+        if self._searched.files.are_decoded:
             self.pictures = self._out.with_name(f"{self._out.name}.{PICTURES}")
             self._searched.require_room(self.pictures, _BY)
         self._noted = time.monotonic()

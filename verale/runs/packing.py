@@ -29,12 +29,6 @@ _FORM = f"expected the plain name of a file, short and printable, that ends in {
 def pack(files: Sequence[str], out: str, inputs: Sequence[str], overwrite: bool) -> int:
     """Write certificates as rows of a Parquet file; return how many.
 
-    Args:
-        files: the certificates.
-        out: the file, perhaps of another file system.
-        inputs: files and folders that it may not replace.
-        overwrite: whether it may replace a file.
-
     Raises:
         InputError: a name that nobody can unpack, or two that are alike; a file in the way.
     """

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from verale.errors import UsageError, VeraleError, option
 from verale.files import certificate_name
 from verale.paradigms import PARADIGMS
-from verale.runs.options import RunOptions, audit_options
+from verale.runs.options import RunOptions
 from verale.runs.run import Range, cut
 from verale.runs.table import Explained
 from verale.runs.workers.local import Cluster, Done, Processes, can_fork, cores, popped
@@ -115,10 +115,7 @@ def explain_in_processes(
     """Explain images, part by part, in the order in which the parts are done.
 
     Args:
-        batches: the images, and how to explain them.
         left: those to explain, ascending; all of a batch or none, unless images are searched alone.
-        labels: the true classes of all images, if they are known.
-        explainer: explains a part.
         how: how many processes, this one among them; fewer where the memory allowed has no room for so many batches,
             and this one alone on another device than the CPU. By default one a core, if the images take seconds. And
             where they explain.
@@ -268,10 +265,6 @@ def rows_and_certificates(
     """The table's rows for a batch, and its certificates (name, bytes).
 
     Args:
-        results: one for each image of the batch.
-        first: the index of its first image.
-        prototypes: P of the head.
-        seconds: the time spent on one image.
         labels: the true classes of the batch's images, if they are known.
     """
     from verale.certificate import Certificate
@@ -347,6 +340,10 @@ _MORE = Fraction(9, 8)
 class Reserves:
     """Certificates of one head that hold in float32.
 
+    An explanation is shrunk until its margins are hardly positive, and then rounding may make up for them. So such an
+    image is explained again as if each rival's logit were greater by what is lost: these statements leave as much more.
+    They are not minimal for the head itself, and the certificate does not claim it.
+
     Raises:
         UsageError: another readout.
     """
@@ -393,41 +390,6 @@ class Reserves:
             kept = replace(again, head=certificate.head, minimal=False, margins=margins)
         why = f"no statements are found that leave a lead of {above(reserve)}, which float32 may lose"
         return Unexplained(certificate.predicted, why)
-
-
-def explain_deployed(
-    head: Head, latents: object, formula: str, options: SearchOptions | None = None, ulps: str | None = None
-) -> list[Certificate | Unexplained]:
-    """Explain the prediction for every image, so that `audit` with this formula proves the certificate.
-
-    An explanation is shrunk until its margins are hardly positive, and then rounding may make up for them. So such an
-    image is explained again as if each rival's logit were greater by what is lost: these statements leave as much more.
-    They are not minimal for the head itself, and the certificate does not claim it.
-
-    Args:
-        head: the head; its readout is linear.
-        latents: (N, D, H, W) or (N, L, D).
-        formula: how the deployed head computes squared distances, `direct`, `expanded` or `cdist`.
-        options: how to explain.
-        ulps: within how many units in the last place its functions are, "log=4,exp=4,sqrt=1" by default.
-
-    Raises:
-        UsageError: a formula or ulps that are not defined, or another readout.
-        LatentsError: latents that do not fit the head.
-
-    Soundness: a certificate is returned only where the checker has proved it, in float32 too.
-    """
-    from verale.head.latents import as_patches
-    from verale.search import SearchOptions
-    from verale.search.explain import explain_batches
-
-    deployment = audit_options(fields={"deployment": formula, "ulps": ulps}).deployment
-    options = options or SearchOptions()
-    if deployment is None:
-        raise UsageError("deployment: there is no formula")
-    reserves, images = Reserves(head, deployment, options), as_patches(latents, head.depth)
-    explained = [one for batch in explain_batches(head, images, options) for one in batch]
-    return reserves.held(images, explained)
 
 
 def _lost(verdict: Verdict) -> Fraction:

@@ -179,7 +179,6 @@ class Witness:
 
     Attributes:
         image: (L, D) float64.
-        latents: the bytes of a latents file with this image.
         rest: the certificate without the released statements, which the checker says that this image refutes.
     """
 
@@ -193,10 +192,7 @@ class Released:
     """A proved certificate, of which statements are released.
 
     Attributes:
-        head: its head.
-        certificate: the certificate.
         given: (L, D) the image's latents, from which searches start; or None.
-        auditor: the checker, for this head.
     """
 
     head: Head
@@ -239,9 +235,6 @@ class Released:
         """Latents that refute a certificate, found within some seconds. That there are none proves nothing.
 
         Args:
-            rest: the certificate to refute.
-            seconds: how long to search.
-            rivals: the classes to try, in this order.
             goal: a class that shall be ahead of all others by floats, in place of any rival.
         """
         from verale.counterexample import counterexamples

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -36,40 +36,23 @@ _TYPE = "urn:verale:rules:v1"
 
 
 @dataclass(frozen=True)
-class ProvedImages:
-    """The images of which a certificate is proved, by their indices.
-
-    Attributes:
-        images: each satisfies its statements, proved by the checker.
-        unproved: those that the screen proposed and the checker did not prove, with the reason.
-    """
-
-    images: tuple[int, ...] = ()
-    unproved: dict[int, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Covered:
     """The images that one certificate proves.
 
     Attributes:
-        certificate: its file.
         predicted: the class that it proves; None where it proves none.
         outcome: of its audit without an image.
-        proved: the images.
+        images: their indices; each satisfies its statements, proved by the checker.
+        unproved: those that the screen proposed and the checker did not prove, with the reason.
         labels: of these images, how many have each true class, where that is known.
     """
 
     certificate: str
     predicted: int | None
     outcome: Outcome
-    proved: ProvedImages = ProvedImages()
+    images: tuple[int, ...] = ()
+    unproved: Mapping[int, str] = field(default_factory=dict)
     labels: dict[int, int] | None = None
-
-    @property
-    def images(self) -> tuple[int, ...]:
-        """The indices of the images that are proved."""
-        return self.proved.images
 
     @property
     def correct(self) -> int | None:
@@ -95,20 +78,13 @@ class CoveringAudits:
     """Images of a latents file, and the audits that prove which of them certificates cover.
 
     Args:
-        head: its file, or the path.
-        latents: the path.
-        options: what proves.
-        how: how the audits run.
         log: gets every outcome; what it has already is not audited again.
 
     Raises:
         InputError: a file that cannot be used, or latents that do not fit the head.
 
     Attributes:
-        file: the path of the latents.
         images: (N, L, D), as they are stored.
-        labels: their true classes, where known.
-        total: how many images there are.
     """
 
     def __init__(
@@ -133,67 +109,57 @@ class CoveringAudits:
         self._auditor = auditor_of(self._setup, self._file.data)
         self.total = len(self.images)
 
-    def of(self, paths: Sequence[str]) -> Iterator[Covered]:
-        """The images that each of some certificates proves.
+    def of(
+        self, certificates: Sequence[str | StoredBytes], outcomes: Sequence[Outcome] | None = None
+    ) -> Iterator[Covered]:
+        """The images that each of some certificates, in files or at hand, proves.
+
+        Args:
+            outcomes: of their audits without an image (`entailed`), where these are done.
 
         Raises:
             InputError: a certificate that cannot be read, or that speaks of images with another number of patches.
+
+        Soundness: each image counted satisfies the statements and has the class, because the checker proved entailment
+        and instance of the certificate that names this image; the screen only saves it the others.
         """
         from verale.certificate import Certificate
+        from verale.rules.coverage import coverage_of
 
-        stored = [StoredBytes(path, read(path, "a certificate (.ale.json)", LARGEST + 1)) for path in paths]
-        outcomes = list(self.entailed(stored))
-        certificates = [
-            Certificate.from_bytes(each.data) if outcome.is_proved else None
-            for each, outcome in zip(stored, outcomes, strict=True)
+        stored = [
+            StoredBytes(each, read(each, "a certificate (.ale.json)", LARGEST + 1)) if isinstance(each, str) else each
+            for each in certificates
         ]
-        patches = self.images.shape[1]
-        for path, certificate in zip(paths, certificates, strict=True):
-            if certificate is not None and certificate.patches != patches:
+        entailed = list(self.entailed(stored)) if outcomes is None else outcomes
+        proposed: list[list[_OfImage]] = []
+        for each, outcome in zip(stored, entailed, strict=True):
+            proposed.append([])
+            if not outcome.is_proved:
+                continue
+            general = replace(Certificate.from_bytes(each.data).of_latents(), minimal=False)
+            if general.patches != (patches := self.images.shape[1]):
                 raise InputError(
                     self.file,
-                    f"holds images of {patches} patches, expected {certificate.patches} as in {Path(path).name}",
+                    f"holds images of {patches} patches, expected {general.patches} as in {Path(each.name).name}",
                 )
-        proved = self.images_of(list(zip(paths, certificates, strict=True)))
-        for path, certificate, outcome, found in zip(paths, certificates, outcomes, proved, strict=True):
-            if certificate is None:
-                yield Covered(path, None, outcome)
-                continue
-            _log.info("%s: %d images proved, %d proposed in vain", path, len(found.images), len(found.unproved))
-            labels = None if self.labels is None else dict(Counter(map(self.labels.__getitem__, found.images)))
-            yield Covered(path, certificate.predicted, outcome, found, labels)
+            of_all = coverage_of(self._file.head, self.images, general.statements, general.predicted)
+            for index in of_all.proposed:
+                proposed[-1].append(_OfImage(f"{each.name}, image {index}", general, index, self._digests[index]))
+        every = [one for of_certificate in proposed for one in of_certificate]
+        audited = audited_by(self._auditor, every, self._setup, self._how, self._log)
+        for each, outcome, of_certificate in zip(stored, entailed, proposed, strict=True):
+            said = {one.index: next(audited) for one in of_certificate}
+            images = tuple(index for index, audit in said.items() if audit.is_proved)
+            unproved = {index: audit.record["message"] for index, audit in said.items() if not audit.is_proved}
+            _log.info("%s: %d images proved, %d proposed in vain", each.name, len(images), len(unproved))
+            labels = None if self.labels is None else dict(Counter(map(self.labels.__getitem__, images)))
+            proved = (outcome.record["predicted"], outcome, images, unproved, labels)
+            yield Covered(each.name, *(proved if outcome.is_proved else (None, outcome)))
 
     def entailed(self, certificates: Sequence[StoredBytes]) -> Iterator[Outcome]:
         """Of each certificate, whether its statements entail its class; of its image nothing is asked."""
         setup = replace(self._setup, latents=None, options=replace(self._setup.options, entailment_only=True))
         return audited_by(auditor_of(setup, self._file.data), certificates, setup, self._how, self._log)
-
-    def images_of(self, certificates: Iterable[tuple[str, Certificate | None]]) -> Iterator[ProvedImages]:
-        """The images that each certificate of as many patches, after its name, proves; None proves none.
-
-        Soundness: each image counted satisfies the statements and has the class, because the checker proved entailment
-        and instance of the certificate that names this image; the screen only saves it the others.
-        """
-        from verale.rules.coverage import coverage_of
-
-        proposed: list[list[_OfImage]] = []
-        for name, certificate in certificates:
-            if certificate is None:
-                proposed.append([])
-                continue
-            general = replace(certificate.of_latents(), minimal=False)
-            of_all = coverage_of(self._file.head, self.images, general.statements, general.predicted)
-            proposed.append(
-                [_OfImage(f"{name}, image {index}", general, index, self._digests[index]) for index in of_all.proposed]
-            )
-        every = [one for of_certificate in proposed for one in of_certificate]
-        outcomes = audited_by(self._auditor, every, self._setup, self._how, self._log)
-        for of_certificate in proposed:
-            said = {one.index: next(outcomes) for one in of_certificate}
-            yield ProvedImages(
-                tuple(index for index, outcome in said.items() if outcome.is_proved),
-                {index: outcome.record["message"] for index, outcome in said.items() if not outcome.is_proved},
-            )
 
     def label(self, index: int) -> int | None:
         """The true class of an image, where it is known."""
@@ -229,8 +195,6 @@ class RuleSet:
     """A data set and what the whole list does on it.
 
     Attributes:
-        file: the latents.
-        images: how many it has.
         covered: how many some rule covers.
         correct: how many of these have the rule's class as their true one; None where that is not known.
         head_correct: how many of all images the head classifies correctly (an estimate in float64).
@@ -248,14 +212,9 @@ class Rule:
     """One rule.
 
     Attributes:
-        certificate: the name of its file.
-        sha256: of its bytes.
         predicted: the class that it proves, and `name`, what it is called.
-        size: how many statements it has.
         margin: the least margin that is proved, rounded down; None if the rule is not proved.
-        words: its statements in a sentence.
         status: the checker's verdict on its entailment, and `reason`, why it is not PROVED.
-        fitted: on the data set that it was fitted to.
         held_out: on the other data set; None without one.
     """
 
@@ -278,11 +237,8 @@ class RuleList:
 
     Attributes:
         head: SHA-256 of the head's file.
-        paradigm: of all rules.
         rules: in their order: each covers most images that none before it covers.
         fitted, held_out: the data sets; the second is None without one.
-        certificates: those of the rules.
-        prototypes: how many the head has.
         exit_code: 0 if the checker proved all of them, otherwise that of the most severe verdict.
     """
 
@@ -393,13 +349,9 @@ def fit_rules(
         raise InputError(fitted, "has no images of which a rule could be proved: the head's classes tie there")
     stored = [StoredBytes(certificate_name(number), each.to_bytes()) for number, each in enumerate(certificates)]
     outcomes = list(sets[0].entailed(stored))
-    proved = [
-        (each.name, certificate if outcome.is_proved else None)
-        for each, certificate, outcome in zip(stored, certificates, outcomes, strict=True)
-    ]
     covered, correct = [set[int]() for _ in sets], [set[int]() for _ in sets]
     rules = []
-    found = zip(*[list(covering.images_of(proved)) for covering in sets], strict=True)
+    found = zip(*[list(covering.of(stored, outcomes)) for covering in sets], strict=True)
     for certificate, outcome, proved_images in zip(certificates, outcomes, found, strict=True):
         counted = []
         for covering, of_set, before, right in zip(sets, proved_images, covered, correct, strict=True):

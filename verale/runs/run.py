@@ -38,8 +38,6 @@ class ExplainRun:
     Rows come in the images' order, each once it and those before it are in the store.
 
     Attributes:
-        store: what has the results.
-        total: how many images there are.
         work: explains ranges of images, part by part, in any order; the rows of a part are in the store.
         compared: whether the head's file says that its logits were compared with the network's.
     """
@@ -96,14 +94,10 @@ class RunFolder:
     """The folder of a run of `images` images, explained `batch` at a time. It is only looked at until `begin`.
 
     Args:
-        files: the files of the folder.
-        run: what the run's results depend on, as plain data.
         images, batch: how many images the run has, and how many a batch.
         overwrite: whether another run begins, whatever the folder holds.
 
     Attributes:
-        directory: the folder.
-        is_begun: whether the folder holds this run already.
         by_index: the rows of images whose batch is complete.
 
     Raises:

@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from verale.checker.errors import PictureError
-from verale.checker.read.pictures import CHANGED, LARGEST_PNG, PictureFile, StoredPictures, UnreadFile, opened_files
-from verale.checker.read.pictures import LARGEST as LARGEST_PICTURES
+from verale.checker.read.pictures import CHANGED, StoredPictures, UnreadFile
 from verale.errors import InputError, option
 from verale.network import FrozenNetwork, pictures_of
-from verale.runs.decoded import DecodedPicture, Decoder
+from verale.runs.decoded import PictureFiles
 from verale.runs.folder import PATIENCE, locked
-from verale.runs.images import image_files, tell_left_out, tell_turned
 from verale.runs.inputs import SOURCE
-from verale.runs.seen import described, named_png
+from verale.runs.seen import described
 from verale.runs.source import SourceFile, SourceImage
 from verale.runs.written import WrittenFiles
 
@@ -39,37 +35,20 @@ class SearchedPictures:
 
     Args:
         path: a folder of picture files, one of them, or a safetensors file of pictures.
-        network: the network.
-        resize: see `Decoder`.
-
-    Attributes:
-        paths: the files.
-        decoder: makes PNG files.
-        are_decoded: whether it makes some of these.
 
     Raises:
-        InputError: a folder without pictures, or two files that would be PNG files of one name.
-        UsageError: a size that cannot be had.
+        InputError, UsageError: as of `PictureFiles`.
     """
 
     def __init__(self, path: Path, network: FrozenNetwork, resize: int | None) -> None:
-        self._given, self._is_folder, self._network = path, path.is_dir(), network
-        self.decoder = Decoder(network.shape, resize)
-        self.paths: Sequence[Path] = image_files(path) if self._is_folder else [path]
-        self._folder = path if self._is_folder else path.parent
-        self._names = self.decoder.names(self.paths, self._folder)
-        self.are_decoded = any(map(self.decoder.takes, self.paths))
-        if not self.are_decoded:
-            self.decoder.require_files()
-        if self._is_folder:
-            tell_left_out(path)
+        self._given, self._network = path, network
+        self.files = PictureFiles(path, network.shape, resize)
         self._refused: list[UnreadFile] = []
-        self._turned: set[str] = set()
 
     @property
     def total(self) -> int:
         """How many pictures there are at most."""
-        return len(self.paths) if self._is_folder else sum(map(len, self._opened()))
+        return len(self.files.paths) if self.files.is_folder else sum(map(len, self._opened()))
 
     def batches(self, after: int, size: int) -> Iterator[tuple[Tensor, Tensor]]:
         """Files and rows (B, 2), and pictures (B, C, H, W), but for the first ones; B is at most `size`."""
@@ -98,7 +77,7 @@ class SearchedPictures:
             raise InputError(self._given, "holds no picture")
         for each in self._refused:
             _log.warning("%s is left out: %s", each.name, each.why)
-        tell_turned(sorted(self._turned))
+        self.files.tell_turned()
 
     def seen(self, count: int) -> tuple[int, Any]:
         """How many of the first pictures there are, and SHA-256 over their digests."""
@@ -114,49 +93,40 @@ class SearchedPictures:
 
     def of_file(self, file: int) -> StoredPictures:
         """The pictures of a file, read again."""
-        return self._used(self._named(file, next(self._opening([self.paths[file]]))))
+        return self._used(next(self.files.opened([file])))
 
     def picture(self, stored: StoredPictures, file: int, row: int) -> tuple[Tensor, str]:
         """A picture of a file, and its name. Raises InputError: it is there no longer."""
         if row >= len(stored):
-            raise InputError(self.paths[file], CHANGED)
-        return _picture(stored, row), str(self.paths[file]) + ("" if stored.size is not None else f", picture {row}")
+            raise InputError(self.files.paths[file], CHANGED)
+        return _picture(stored, row), str(self.files.paths[file]) + (
+            "" if stored.size is not None else f", picture {row}"
+        )
 
     def require_room(self, folder: Path, by: str) -> None:
         """Raise InputError unless a command may write PNG files into a folder: it lies among the pictures, where they
         would be further ones, or holds other files of their names."""
-        if self._is_folder and folder.resolve().is_relative_to(self._given.resolve()):
+        if self.files.is_folder and folder.resolve().is_relative_to(self._given.resolve()):
             raise InputError(
                 folder, f"lies in {self._given}, which would get copies of its pictures: choose another {option('out')}"
             )
-        WrittenFiles(folder).require_own([*self._names, SOURCE], by)
+        WrittenFiles(folder).require_own([*self.files.names, SOURCE], by)
 
     def keep(self, folder: Path, named: Mapping[int, str], head: str, by: str) -> None:
         """Write the PNG files of pictures and `source.json`, and remove those that the command wrote there before.
-
-        Args:
-            folder: where to.
-            named: by file, the picture's digest.
-            head: SHA-256 (hex) of the head's file.
-            by: the command.
 
         Raises:
             InputError: a file that cannot be written, or a picture that was changed meanwhile.
         """
         files: dict[str, bytes] = {}
-        decoded: dict[str, DecodedPicture] = {}
         for file in sorted(named):
-            name, path = self._names[file], self.paths[file]
-            try:
-                files[name], made = self._bytes(path)
-            except PictureError as error:
-                raise InputError(path, str(error)) from error
-            shown = next(opened_files([PictureFile(name, partial(files.__getitem__, name))], self._network.shape))
-            if isinstance(shown, UnreadFile) or shown.picture(0).digest != named[file]:
-                raise InputError(path, CHANGED)
-            if made is not None:
-                decoded[name] = made
-        about = {**described(self._network), "decoded": self.decoder.record(decoded)}
+            shown = next(self.files.opened([file], files))
+            if isinstance(shown, UnreadFile):
+                raise InputError(shown.name, shown.why)
+            if shown.picture(0).digest != named[file]:
+                raise InputError(self.files.paths[file], CHANGED)
+        decoded = {name: made for name, made in self.files.decoded.items() if name in files}
+        about = {**described(self._network), "decoded": self.files.decoder.record(decoded)}
         entries = [SourceImage(name, None, hashlib.sha256(data).hexdigest()) for name, data in files.items()]
         source = SourceFile.build(about, ".", None, entries).noting(head_sha256=head)
         files[SOURCE] = source.noting(image_pictures=[named[file] for file in sorted(named)]).to_bytes()
@@ -172,31 +142,13 @@ class SearchedPictures:
     def _opened(self) -> Iterator[StoredPictures]:
         """The pictures of each file, in order; of one that cannot be used there are none."""
         self._refused = []
-        for file, opened in enumerate(self._opening(self.paths)):
-            yield self._used(self._named(file, opened))
-
-    def _opening(self, paths: Sequence[Path]) -> Iterator[StoredPictures | UnreadFile]:
-        files = (PictureFile(str(path), partial(self._read, path)) for path in paths)
-        return opened_files(files, self._network.shape)
-
-    def _named(self, file: int, opened: StoredPictures | UnreadFile) -> StoredPictures | UnreadFile:
-        return named_png(self.decoder.name_of(self.paths[file]), opened)
+        yield from map(self._used, self.files.opened())
 
     def _used(self, opened: StoredPictures | UnreadFile) -> StoredPictures:
         if isinstance(opened, StoredPictures):
             return opened
         self._refused.append(opened)
         return StoredPictures(self._network.shape, b"")
-
-    def _read(self, path: Path) -> bytes:
-        return self._bytes(path)[0]
-
-    def _bytes(self, path: Path) -> tuple[bytes, DecodedPicture | None]:
-        """The bytes of a file as the checker reads them, and what they were made from. Raises PictureError."""
-        data, made = self.decoder.read(path, self._folder, LARGEST_PNG if self._is_folder else LARGEST_PICTURES)
-        if made is not None and made.turned:
-            self._turned.add(str(path))
-        return data, made
 
 
 def _picture(stored: StoredPictures, row: int) -> Tensor:

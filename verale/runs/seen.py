@@ -8,18 +8,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verale.checker.read.pictures import LARGEST as LARGEST_PICTURES
-from verale.checker.read.pictures import LARGEST_PNG, PictureFile, StoredPictures, UnreadFile, opened_files
+from verale.checker.read.pictures import StoredPictures, UnreadFile
 from verale.errors import InputError, naming
 from verale.files import followed, read
-from verale.pictures import is_turned, opened
-from verale.runs.decoded import DecodedPicture, Decoder
-from verale.runs.images import FolderClasses, classes_of_folders, image_files, tell_left_out, tell_turned
+from verale.runs.decoded import DecodedPicture, Decoder, PictureFiles
+from verale.runs.images import FolderClasses, classes_of_folders
 from verale.runs.inputs import LATENTS, NETWORK, PICTURES, SOURCE, run_of
 from verale.runs.source import SourceFile, SourceImage
 from verale.search.through import ThroughNetwork
@@ -37,14 +35,11 @@ class SeenPictures:
     """The pictures of a run, and the network that gives their latents.
 
     Attributes:
-        through: the network, and its arithmetic.
         pictures: uint8 (N, C, H, W).
         files: the bytes of the network's file and of their files, by name in a run's folder.
-        paths: the files that were read.
         names: of PNG files, relative to their folder, in the pictures' order; none of a tensor.
         folder: all of whose images these are; None where one file was given.
         listed: the names of all PNG files, those among them that cannot be used.
-        refused: the files of a folder that cannot be used.
         decoder: made some of the PNG files.
         decoded: by the names of these, what they were made from.
     """
@@ -66,12 +61,6 @@ class SeenPictures:
     ) -> SeenPictures:
         """A network's file; and pictures from a folder of picture files, from one, or from a safetensors file.
 
-        Args:
-            network: the network's file.
-            path: of the pictures.
-            arithmetic: in which the network computes.
-            resize: see `Decoder`.
-
         Raises:
             InputError: a network or a file of pictures that cannot be used, or a folder of which none can.
             UsageError: an unknown arithmetic, or a size that cannot be had.
@@ -92,33 +81,25 @@ class SeenPictures:
 
         from verale.network import pictures_of
 
-        path, decoder = Path(path), Decoder(through.network.shape, resize)
-        paths = image_files(path) if path.is_dir() else [path]
-        if path.is_dir():
-            tell_left_out(path)
-        folder = path if path.is_dir() else path.parent
-        read = _Files(decoder, folder, path.is_dir())
-        files = (PictureFile(str(each), partial(read, each)) for each in paths)
-        opened = list(map(named_png, map(decoder.name_of, paths), opened_files(files, through.network.shape)))
-        used = [each for each in opened if isinstance(each, StoredPictures)]
-        refused = tuple(each for each in opened if isinstance(each, UnreadFile))
+        read: dict[str, bytes] = {}
+        files = PictureFiles(Path(path), through.network.shape, resize)
+        opened = dict(zip(files.names, files.opened(keep=read), strict=True))
+        used = {name: each for name, each in opened.items() if isinstance(each, StoredPictures)}
+        refused = tuple(each for each in opened.values() if isinstance(each, UnreadFile))
         if not used:
             others = f"; nor can {len(refused) - 1} other files" if len(refused) > 1 else ""
             raise InputError(refused[0].name, f"{refused[0].why}{others}")
-        pictures = torch.cat(list(map(pictures_of, used)))
-        if used[0].size is None:
-            decoder.require_files()
-            return cls(through, pictures, {NETWORK: network, f"{PICTURES}.safetensors": read.contents[0]}, (path,))
-        listed = decoder.names(paths, folder)
-        found = zip(listed, read.contents, opened, strict=True)
-        kept = {name: data for name, data, one in found if isinstance(one, StoredPictures)}
-        decoded = {name: read.decoded[name] for name in kept if name in read.decoded}
-        turned = [each.file for each in decoded.values() if each.turned]
-        tell_turned([*turned, *(name for name, data in kept.items() if _is_turned(name, data))])
+        pictures = torch.cat(list(map(pictures_of, used.values())))
+        paths, kept = tuple(files.paths), {name: read[name] for name in used}
+        if next(iter(used.values())).size is None:
+            (data,) = kept.values()
+            return cls(through, pictures, {NETWORK: network, f"{PICTURES}.safetensors": data}, paths)
+        files.tell_turned()
         files_of_run = {NETWORK: network} | {f"{PICTURES}/{name}": data for name, data in kept.items()}
-        among = path if path.is_dir() else None
-        about = tuple(kept), among, tuple(listed), refused, decoder, decoded
-        return cls(through, pictures, files_of_run, tuple(paths), *about)
+        decoded = {name: made for name, made in files.decoded.items() if name in kept}
+        folder = files.folder if files.is_folder else None
+        about = tuple(kept), folder, tuple(files.names), refused, files.decoder, decoded
+        return cls(through, pictures, files_of_run, paths, *about)
 
     def classes_of(self, head: Head) -> FolderClasses:
         """What the subfolders say of the pictures' classes. Raises InputError."""
@@ -223,51 +204,3 @@ def described(network: FrozenNetwork) -> dict[str, object]:
         "preprocessing": [{"type": "ToTensor"}, {"type": "Normalize", "params": normalised}],
         "prototypes": None,
     }
-
-
-class _Files:
-    """Reads files of pictures, and keeps what it gives: their bytes, or those of the PNG files that are made of them.
-
-    Args:
-        decoder: makes PNG files.
-        folder: to which names are relative.
-        of_folder: whether all are picture files.
-
-    Attributes:
-        contents: of the files that were read, in order; empty of one that cannot be read.
-        decoded: by the names of the PNG files that were made, what they were made from.
-    """
-
-    def __init__(self, decoder: Decoder, folder: Path, of_folder: bool) -> None:
-        self._decoder, self._folder = decoder, folder
-        self._most = LARGEST_PNG if of_folder else LARGEST_PICTURES
-        self.contents: list[bytes] = []
-        self.decoded: dict[str, DecodedPicture] = {}
-
-    def __call__(self, path: Path) -> bytes:
-        """The bytes of a file as the checker reads them. Raises PictureError."""
-        self.contents.append(b"")
-        data, made = self._decoder.read(path, self._folder, self._most)
-        if made is not None:
-            self.decoded[self._decoder.name_of(path).relative_to(self._folder).as_posix()] = made
-        self.contents[-1] = data
-        return data
-
-
-def _is_turned(name: str, data: bytes) -> bool:
-    """Whether a PNG file notes that it is to be turned: the checker reads pixels alone."""
-    if b"eXIf" not in data:
-        return False
-    try:
-        with opened(Path(name), data) as picture:
-            return is_turned(picture)
-    except InputError:
-        return False
-
-
-def named_png(path: Path, opened: StoredPictures | UnreadFile) -> StoredPictures | UnreadFile:
-    """The pictures of a file, unless it is a PNG file with another suffix, or something else with that of one: an audit
-    of the run's folder finds PNG files by their suffix."""
-    if isinstance(opened, UnreadFile) or (opened.size is None) != (path.suffix.lower() == ".png"):
-        return opened
-    return UnreadFile(str(path), "expected the suffix .png of a PNG file, and of nothing else: give it another name")

@@ -38,7 +38,6 @@ class SourceImage:
 
     Attributes:
         file: its path relative to the images' folder.
-        label: its true class, where known.
         sha256: of the file's bytes; None leaves the entry out.
     """
 
@@ -64,7 +63,6 @@ class Source:
         latents: the digest of each image's latents; as many as files, or none.
         latents_digest: of all latents, where noted.
         pictures: the digest of each image as the network sees it; as many as files, or none.
-        classes: the names of the classes.
         preprocessing: the steps from image to tensor, as CaBRNet's dataset.yml states them.
         origins: by prototype, the patch that it was copied from.
         fields: the patches' receptive fields, where known.
@@ -162,9 +160,6 @@ class SourceFile:
     - `tensors`, of `explain_model` with a tensor: for each image SHA-256 of type and shape (`float32 [3, 8, 8]` and a
       line end) and the values' bytes, little-endian.
     - `prototype_images`, of `explain_model`: SHA-256 of each prototype's image as a file, or null.
-
-    Attributes:
-        record: the JSON object.
     """
 
     record: Mapping[str, Any]

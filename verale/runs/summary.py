@@ -44,7 +44,6 @@ class RunSummary:
     """Images of one table, explained under one paradigm.
 
     Attributes:
-        source: the folder or table, as given.
         paradigm: None where there is no certificate, or the table does not say; `readable` where the most readable of
             several was kept.
         predictions: which images: `all`, `correct` or `incorrect`; only `all` where true classes are not known.
@@ -128,14 +127,7 @@ class ClassSummary:
     """The images of one class.
 
     Attributes:
-        source: the folder or table, as given.
         kind: `predicted`: the images that get the class; `true`: those of which it is the true one.
-        number: of the class.
-        name: its name, or its number.
-        images: how many there are.
-        explained: how many of them have an explanation.
-        size: statements in an explanation.
-        bounded_prototypes: how many prototypes they bound.
         labelled, correct: of how many the true class is known, and is the predicted one.
     """
 
@@ -156,12 +148,8 @@ class PrototypeSummary:
     """One prototype in the explanations of a run.
 
     Attributes:
-        source: the folder, as given.
-        prototype: its number.
         named: in how many explanations a statement is about it, alone or with a patch.
         bounded: in how many it is bounded, also by a clause about all others.
-        explanations: how many there are.
-        statements: about it, in all explanations.
     """
 
     source: str

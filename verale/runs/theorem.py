@@ -112,9 +112,6 @@ class Theorem:
     believed.
 
     Attributes:
-        predicted: the class.
-        certificate: the certificate.
-        settings, hints: of claim 1.
         instance: of claim 2 the latents and the settings, where there are latents.
     """
 
@@ -123,43 +120,6 @@ class Theorem:
     settings: str
     hints: str
     instance: tuple[str, str] | None
-
-
-class Prover:
-    """Finds how the proved checker proves certificates of a head.
-
-    Args:
-        head: the bytes of the head file.
-        latents: the bytes of a latents file; without it nothing is said of images.
-        limit: as for an audit.
-
-    Raises:
-        HeadError, LatentsError: a file that cannot be used.
-        KernelError: there is no program to ask.
-    """
-
-    def __init__(self, head: bytes, latents: bytes | None, limit: float = LIMIT) -> None:
-        self._subjects, self._options = Subjects(head, latents, limit), AuditOptions(limit=limit)
-        self._claims = _Hinted(self._subjects.head, len(head), find_program(), limit=limit)
-        self.head = head_term(self._subjects.head)
-
-    def theorem(self, data: bytes) -> Theorem:
-        """The claims of a certificate's bytes, and how they are proved.
-
-        Raises:
-            FormatError, UnprovedError, RefutedError: as an audit by the kernel `proved` says it.
-            ExecutableError, KernelError: the program fails, or changed.
-        """
-        certificate = read_certificate(data)
-        subject = self._subjects.of(certificate, len(data), self._options)
-        ProvedAudit(subject, claims=self._claims).prove()
-        image = subject.image
-        return Theorem(
-            certificate.predicted,
-            certificate_term(certificate),
-            *hints_terms(self._claims.hints),
-            None if image is None else (image_term(image), settings_term(self._claims.settings)),
-        )
 
 
 class _Hinted(ProvedClaims):
@@ -201,12 +161,14 @@ def names_of(files: Iterable[str]) -> list[str]:
 
 
 class Theorems:
-    """The theorems of certificates of one head.
+    """The theorems of certificates of one head, and how the proved checker proves them.
 
     Args:
-        head: the head's file.
         latents: the path of a latents file; without it no instance is stated.
         limit: the most seconds of processor time to find a proof for each megabyte of files.
+
+    Attributes:
+        term: the head.
 
     Raises:
         InputError: a file that cannot be used, or no program that finds proofs.
@@ -216,12 +178,32 @@ class Theorems:
         self._head = head
         images = None if latents is None else read(latents, "a latents file (safetensors)", most=LARGEST_LATENTS)
         try:
-            self._prover = Prover(head.data, images, limit)
+            self._subjects, self._options = Subjects(head.data, images, limit), AuditOptions(limit=limit)
+            self._claims = _Hinted(self._subjects.head, len(head.data), find_program(), limit=limit)
         except KernelError as error:
             raise InputError(*str(error).split(": ", 1)) from error
         except CheckerError as error:
             raise InputError(head.path if latents is None else f"{head.path}, {latents}", str(error)) from error
+        self.term = head_term(self._subjects.head)
         self._stated: list[tuple[str, str, Theorem]] = []
+
+    def theorem(self, data: bytes) -> Theorem:
+        """The claims of a certificate's bytes, and how they are proved.
+
+        Raises:
+            FormatError, UnprovedError, RefutedError: as an audit by the kernel `proved` says it.
+            ExecutableError, KernelError: the program fails, or changed.
+        """
+        certificate = read_certificate(data)
+        subject = self._subjects.of(certificate, len(data), self._options)
+        ProvedAudit(subject, claims=self._claims).prove()
+        image = subject.image
+        return Theorem(
+            certificate.predicted,
+            certificate_term(certificate),
+            *hints_terms(self._claims.hints),
+            None if image is None else (image_term(image), settings_term(self._claims.settings)),
+        )
 
     def add(self, file: str) -> Verdict:
         """Find how a certificate is proved, and state it. The verdict says so, or what is not proved.
@@ -231,7 +213,7 @@ class Theorems:
         """
         data = certificate_bytes(file, LARGEST + 1)
         try:
-            theorem = self._prover.theorem(data)
+            theorem = self.theorem(data)
         except FormatError as error:
             return Verdict(Status.MALFORMED, "malformed", str(error))
         except RefutedError as error:
@@ -245,7 +227,7 @@ class Theorems:
 
     def write(self, file: str | Path) -> None:
         """Write all that was stated. Raises InputError: the file cannot be written."""
-        parts = theorem_file(str(file), self._head, self._prover.head, self._stated)
+        parts = theorem_file(str(file), self._head, self.term, self._stated)
         write_atomically(file, "".join(parts).encode("ascii"))
 
 
@@ -253,9 +235,6 @@ def theorem_file(file: str, head: HeadFile, term: str, stated: Sequence[tuple[st
     """The parts of the file, in their order.
 
     Args:
-        file: its path, for the comment.
-        head: the head's file.
-        term: the head.
         stated: of each certificate its file, its SHA-256 and what is stated.
     """
     instances = (theorem.instance for _, _, theorem in stated)

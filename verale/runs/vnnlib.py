@@ -39,7 +39,6 @@ class VerifierQuestion:
     """What a certificate asks another tool.
 
     Attributes:
-        onnx: the bytes of the network.
         vnnlib: the property, VNN-LIB 1.0.
     """
 

@@ -71,12 +71,7 @@ class RequiredFile:
 
 @dataclass(frozen=True)
 class HeldFolder:
-    """A folder that a command has locked.
-
-    Attributes:
-        directory: its path, when it was locked.
-        descriptor: leads to it, wherever it is moved.
-    """
+    """A folder that a command has locked."""
 
     directory: Path
     descriptor: int
@@ -124,7 +119,6 @@ class WrittenFiles:
     """The files of a folder that verale wrote there. Only one process at a time may change them (`locked`).
 
     Args:
-        directory: the folder, which need not exist.
         held: the folder as it was when it was locked. All is written into that one, wherever it is by now.
 
     Raises:

@@ -101,13 +101,6 @@ def test_what_parquet_cannot_hold_is_left_out(field, given, tmp_path):
     assert row["certificate"] == (tmp_path / "a.ale.json").read_bytes()
 
 
-def test_names_in_one_file_are_unique(files, tmp_path):
-    (tmp_path / "more").mkdir()
-    (tmp_path / "more" / "000003.ale.json").write_bytes(b"")
-    with pytest.raises(InputError, match=r"is not the only 000003\.ale\.json"):
-        run("pack", files, tmp_path / "more", "--out", tmp_path / "all.parquet")
-
-
 @pytest.mark.parametrize(
     "name",
     [

@@ -77,18 +77,6 @@ def test_what_such_a_worker_answers_ends_the_run(monkeypatch) -> None:
         process.ask((1,))
 
 
-def test_a_digest_is_of_names_and_bytes(tmp_path) -> None:
-    digests = set()
-    for number, (name, text) in enumerate(
-        (("a.py", "1"), ("b.py", "1"), ("b.py", "2"), ("b.py", "1\n"), ("c/b.py", "1"), ("c.txt", ""))
-    ):
-        folder = tmp_path / str(number) / "verale"
-        (folder / name).parent.mkdir(parents=True)
-        (folder / name).write_text(text)
-        digests.add(sources_digest(folder))
-    assert len(digests) == 6
-
-
 def test_the_name_of_a_module_is_no_other_module(tmp_path) -> None:
     """A name with a line feed was the name of one module, and the beginning of another one."""
     for folder, files in (("two", {"a.py": "", "b.py": "x = 1"}), ("one", {"a.py 0\nb.py": "x = 1"})):

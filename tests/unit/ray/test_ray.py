@@ -18,12 +18,8 @@ from support.commands import in_process as verale
 
 from verale.errors import UsageError, VeraleError
 from verale.files import certificates_in
-from verale.head import Head, load_latents
-from verale.runs.explain import open_run
-from verale.runs.options import RunOptions
 from verale.runs.workers import ray as pipeline
 from verale.runs.workers.local import Processes
-from verale.search import SearchOptions
 
 ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -74,26 +70,6 @@ def test_the_commands(given, tmp_path, ray_itself) -> None:
     proved = verale("audit", "out", "--engine", "ray", "--jobs", "2", cwd=tmp_path)
     here = verale("audit", "out", cwd=tmp_path)
     assert (proved.returncode, proved.stdout.count("PROVED "), proved.stderr) == (0, 40, here.stderr)
-
-
-@pytest.mark.long  # Ray starts
-def test_workers_start_when_what_holds_the_cpus_ends(given, tmp_path, ray_itself, monkeypatch) -> None:
-    holders = [ray.remote(num_cpus=1)(threading.Event).remote() for _ in range(2)]
-    ray.get([holder.is_set.remote() for holder in holders])
-    said = []
-
-    def warning(*arguments: object) -> None:
-        said.append(arguments[0] % arguments[1:])
-        for holder in holders:
-            ray.kill(holder)
-
-    monkeypatch.setattr(pipeline, "_LATE", 1)
-    monkeypatch.setattr(pipeline._log, "warning", warning)
-    made = Head.load(given.head), load_latents(given.latents), SearchOptions("projection", batch=4)
-    with open_run(tmp_path, *made, how=RunOptions(2, engine="ray")) as run:
-        assert len(list(run)) == 40
-    (line,) = said
-    assert line.startswith("no worker has begun after 1 s, though one may still start: each of 2 takes a CPU, ")
 
 
 @pytest.fixture

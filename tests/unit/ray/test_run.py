@@ -19,9 +19,7 @@ from verale.errors import VeraleError
 from verale.files import certificates_in
 from verale.head import Head, load_latents, save_latents
 from verale.runs import audit as audits
-from verale.runs import explain as explaining
 from verale.runs.explain import open_run
-from verale.runs.folder import locked
 from verale.runs.options import RunOptions
 from verale.runs.parts import Explainer
 from verale.runs.table import read_table
@@ -29,6 +27,8 @@ from verale.runs.workers import ray as pipeline
 from verale.search import SearchOptions
 
 SEARCH = SearchOptions("projection", batch=4)
+
+pytestmark = pytest.mark.usefixtures("searched_once")
 
 
 def opened(given, folder: Path, workers: int = 2, **options: object) -> AbstractContextManager:
@@ -41,7 +41,7 @@ def certificates(folder: Path) -> list[bytes]:
     return [path.read_bytes() for path in certificates_in(folder)]
 
 
-@pytest.mark.parametrize("workers", [1, 3, 50])
+@pytest.mark.parametrize("workers", [1, 50])
 def test_any_number_of_workers_gives_the_bytes_of_one_process(workers, given, tmp_path, without_ray) -> None:
     with opened(given, tmp_path, workers) as run:
         assert [row.index for row in run] == list(range(40))
@@ -215,21 +215,6 @@ def test_both_engines_explain_and_prove_pictures(arithmetic: str, tmp_path, with
     how = "real arithmetic" if arithmetic == "real" else arithmetic
     proved = verale("audit", "A", "--kernel", "arb", "--engine", "ray", cwd=tmp_path)
     assert proved.returncode == 0 and proved.stdout.count(f"entailment+picture ({how}) proved") == PICTURES
-
-
-def test_one_command_at_a_time(folder) -> None:
-    with locked(folder / "OUT"):
-        done = verale("explain", *MADE, "--out", "OUT", "--engine", "ray", cwd=folder)
-    assert done.returncode == 9 and "another process explains into it" in done.stderr
-
-
-def test_large_latents_are_linked(folder, monkeypatch) -> None:
-    monkeypatch.setattr(explaining, "LARGEST_COPY", 100)
-    told(folder, "OUT", "--engine", "ray")
-    assert not (folder / "OUT" / "latents.safetensors").exists()
-    code, _, said = audited(folder, "OUT", "--engine", "ray")
-    assert code == 9 and f"--latents {folder / 'Z'}" in said, "who sends a folder writes its link"
-    assert audited(folder, "OUT", "--latents", "Z", "--engine", "ray")[0] == 0
 
 
 def in_parquet(folder: Path, label: Callable[[int], object] = lambda index: index % 3) -> None:

@@ -90,8 +90,3 @@ def test_all_statements_have_to_hold():
     assert torch.equal(together.certain, torch.stack([each.certain for each in apart]).all(0))
     assert torch.equal(together.possible, torch.stack([each.possible for each in apart]).all(0))
     assert coverage_of(head, images, [], 0).certain.all()
-
-
-def test_no_images():
-    head = small_head("euclidean")
-    assert coverage_of(head, torch.empty(0, 5, 6, dtype=torch.float64), [], 0).certain.shape == (0,)

@@ -41,7 +41,7 @@ def rules_of(name: str):
     head, patches = HEADS[name]
     images = images_of(head, patches, count=20 if name == "joint" else 30)
     paradigm = {"cosines": "top_k", "inner products": "joint"}.get(name, name)
-    return head, images, list(islice(fit(head, images, paradigm), 2))
+    return head, images, list(islice(fit(head, images, paradigm), 1 if name == "joint" else 2))
 
 
 INNER_PRODUCTS = pytest.param("inner products", marks=pytest.mark.long)  # whose fit takes long: joint rules as well

@@ -1,8 +1,7 @@
-"""A head, three images and their certificates, as files; and searches that are not repeated."""
+"""A head, three images and their certificates, as files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from torch import Tensor
 from verale.certificate import Certificate
 from verale.files import certificate_name
 from verale.head import Head, save_latents
-from verale.search import Batches, ImageResult
 from verale.search.explain import explain
 
 
@@ -45,18 +43,3 @@ def files(explained: tuple[Head, Tensor, list[Certificate]], tmp_path: Path) -> 
     for index, certificate in enumerate(certificates):
         certificate.save(tmp_path / certificate_name(index))
     return Files(tmp_path, head)
-
-
-@pytest.fixture(scope="module")
-def searched_once() -> Iterator[None]:
-    """For tests of files: what is found of images does not depend on these, so it is searched for once."""
-    search, found = Batches.explain_images, {}
-
-    def explain_images(batches: Batches, images: Tensor) -> list[ImageResult]:
-        asked = batches.head.digest, repr(batches.options), tuple(images.shape), images.numpy().tobytes()
-        found[asked] = found.get(asked) or search(batches, images)
-        return found[asked]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Batches, "explain_images", explain_images)
-        yield

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from dataclasses import dataclass, replace
@@ -15,12 +13,12 @@ from PIL import Image
 from support.commands import in_process
 from support.small import small_head, small_latents
 
-from verale.certificate import Certificate, FloorStatement, OrderStatement, PatchStatement
+from verale.certificate import Certificate, FloorStatement, OrderStatement
 from verale.certificate.words import PROTOTYPES
 from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, digest, save_latents
 from verale.runs import attribute as attribution
-from verale.runs.attribute import attribute, shares_of
+from verale.runs.attribute import attribute
 from verale.search import several as searching
 
 
@@ -75,19 +73,6 @@ def test_shares_are_counts_of_the_certificates(files, paradigm):
         assert counts == sorted(counts, reverse=True) and counts
 
 
-def test_a_prototype_counts_once_a_certificate(files):
-    (one, *_) = attribute(files.head_path, files.latents_path, count=1, paradigm="projection").certificates
-    twice = replace(one, statements=(PatchStatement(0, 3, 0.0, 1.0), PatchStatement(2, 3, 0.0, 1.0)))
-    never = replace(one, statements=(PatchStatement(2, 5, 0.0, 1.0),))
-    shares = {(each.kind, each.number): (each.count, each.share, each.statements) for each in shares_of([twice, never])}
-    assert shares == {
-        ("prototype", 3): (1, 0.5, 1.0),
-        ("prototype", 5): (1, 0.5, 0.5),
-        ("patch", 0): (1, 0.5, 0.5),
-        ("patch", 2): (2, 1.0, 1.0),
-    }
-
-
 @pytest.mark.parametrize("paradigm", ["top_k", "projection"])
 def test_an_audit_proves_the_folder(files, paradigm, tmp_path):
     out = tmp_path / "out"
@@ -105,26 +90,6 @@ def test_an_audit_proves_the_folder(files, paradigm, tmp_path):
     assert audited.stdout.count("entailment+instance+minimality proved") == claimed
     assert claimed == 4 or paradigm == "top_k"
     assert {certificate.latents for certificate in found} == {digest(as_patches(files.latents)[1])}
-
-
-def test_table_json_and_lines_agree(files, tmp_path):
-    out = tmp_path / "out"
-    printed = in_process(*files.options(out, "--json"))
-    record = json.loads((out / "attribution.json").read_text())
-    assert json.loads(printed.stdout) == record
-    assert (record["image"], record["paradigm"], record["complete"]) == (1, "top_k", True)
-    rows = list(csv.DictReader(io.StringIO((out / "attribution.csv").read_text())))
-    assert [(row["Kind"], row["Count"], float(row["Share"])) for row in rows] == [
-        (each["kind"], str(each["count"]), each["share"]) for each in record["shares"]
-    ]
-    assert {row["Explanations"] for row in rows} == {"4"}
-    for each in record["explanations"]:
-        assert Certificate.load(out / each["certificate"]).size == each["size"]
-    again = in_process(*files.options(out, "--overwrite"))
-    for each in record["shares"]:
-        subject = each["kind"] if each["number"] is None else f"{each['kind']} {each['number']}"
-        assert (f"{subject}: in {each['count']} of 4 (" in again.stdout) or "more of this kind" in again.stdout
-    assert json.loads((out / "attribution.json").read_text()) == record  # the same seed, the same explanations
 
 
 @pytest.mark.parametrize("paradigm", ["top_k", "projection"])

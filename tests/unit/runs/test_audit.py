@@ -16,14 +16,6 @@ from verale.runs.audit_log import AuditLog
 CORPORA = Path(__file__).parents[3] / "certificates"
 
 
-def test_what_the_log_has_is_not_audited_again(files, tmp_path) -> None:
-    options = AuditSetup(files.head_path, files.latents_path)
-    list(audit_files(files.certificates[:2], options, log=AuditLog(tmp_path / "log")))
-    outcomes = list(audit_files(files.certificates, options, log=AuditLog(tmp_path / "log")))
-    assert [outcome.reused for outcome in outcomes] == [True, True, False]
-    assert len(Path(tmp_path / "log").read_text().splitlines()) == 3
-
-
 def test_the_log_ends_with_this_run_in_its_order(files, tmp_path) -> None:
     """What an earlier run audited besides is not in it."""
     options = AuditSetup(files.head_path)

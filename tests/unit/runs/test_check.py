@@ -1,4 +1,4 @@
-"""Is this head this network's? Every wrong option is noticed, and named."""
+"""Is this head this network's, and this network file? Every wrong option is noticed, and named."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from support.own_network import OwnNetwork, own_images
 from support.small import small_head, small_latents, varied_head
 from torch import Tensor, nn
 
+import verale
 from verale.adapters import head_of
-from verale.adapters.neighbours import neighbours, widened
 from verale.certificate.words import written
-from verale.errors import LatentsError, UsageError
-from verale.head import Box, Cosine, Head, LogRatio, MaxPooling, TopMeanPooling, as_patches
+from verale.errors import LatentsError, NetworkError, UsageError
+from verale.head import Box, Cosine, Head, LogRatio, MaxPooling, TopMeanPooling
 from verale.runs.check import Forward, check, compare, restored
 
 LAYER = "add_on_layers"
@@ -51,61 +51,40 @@ def test_the_right_head_agrees():
     assert len(lines) == 2
 
 
-def test_the_logits_are_those_of_the_network():
-    network = OwnNetwork()
-    comparison = compared(network, head_for(network))
-    assert torch.equal(comparison.logits, network(own_images(12))[0].detach())
-    assert network.training
+def of_half(network: nn.Module) -> Head:
+    return replace(head_for(network), bias=None)
 
 
-@pytest.mark.parametrize("epsilon", [1e-3, 1e-6])
-def test_a_wrong_epsilon_is_named(epsilon):
-    network = OwnNetwork(epsilon=epsilon)
-    comparison = compared(network, head_for(network))
-    assert not comparison.agrees
-    named = f"epsilon={written(epsilon)}; you gave 0.0001"
-    assert named in comparison.alike  # rounding decides which of those is the closest that nothing tells apart
-    assert epsilon < 1e-4 or comparison.alike == (named,)
-    assert f"the logits agree with {comparison.alike[0]}" in str(comparison)
+DIFFERENT = {
+    "a large epsilon": (OwnNetwork(epsilon=1e-3), head_for, LAYER, "epsilon=0.001; you gave 0.0001"),
+    "a small epsilon": (OwnNetwork(epsilon=1e-6), head_for, LAYER, "epsilon=1e-6; you gave 0.0001"),
+    "linear": (OwnNetwork(activation="linear"), head_for, LAYER, "activation='linear'; you gave 'log'"),
+    "log": (OwnNetwork(epsilon=1e-5), lambda network: head_for(network, activation="linear"), LAYER,
+            "activation='log' with epsilon=0.00001; you gave 'linear'"),
+    "a bias": (OwnNetwork(bias=True), of_half, LAYER, "one more bias a class ("),
+    "no bias": (OwnNetwork(), lambda network: replace(head_for(network), bias=torch.tensor([1.0, 0.0, -1.0])), LAYER,
+                "bias=None; you gave a bias"),
+    "an early layer": (OwnNetwork(), head_for, "add_on_layers.0", "torch.sigmoid(latents): name the layer behind"),
+    "a factor": (Wrapped(lambda logits, distances: 5 * logits), lambda model: head_for(model.network),
+                 f"network.{LAYER}", "all logits times 5"),
+    "what nothing explains": (Wrapped(lambda logits, distances: logits + logits.square()),
+                              lambda model: head_for(model.network), f"network.{LAYER}", ""),
+}  # fmt: skip
+"""Networks and heads of which one is wrong, the layer, and how the cause is named that explains it."""
 
 
-def test_linear_instead_of_log_is_named():
-    network = OwnNetwork(activation="linear")
-    comparison = compared(network, head_for(network))
-    assert not comparison.agrees and comparison.alike == ("activation='linear'; you gave 'log'",)
-    assert "the two name different classes on" in str(comparison)
-
-
-def test_log_instead_of_linear_is_named_with_its_epsilon():
-    network = OwnNetwork(epsilon=1e-5)
-    comparison = compared(network, head_for(network, activation="linear"))
-    assert comparison.alike[0] == "activation='log' with epsilon=0.00001; you gave 'linear'"
-
-
-def test_a_bias_that_the_head_lacks_is_named():
-    network = OwnNetwork(bias=True)
-    head = replace(head_for(network), bias=None)
-    (cause,) = compared(network, head).alike
-    assert cause.startswith("one more bias a class (") and cause.endswith("): the head lacks it")
-
-
-def test_a_bias_that_the_network_lacks_is_named():
-    network = OwnNetwork()
-    head = replace(head_for(network), bias=torch.tensor([1.0, 0.0, -1.0]))
-    assert compared(network, head).alike == ("bias=None; you gave a bias",)
-
-
-def test_a_layer_that_is_one_too_early_is_named():
-    network = OwnNetwork()
-    comparison = compared(network, head_for(network), "add_on_layers.0")
-    assert comparison.alike == ("torch.sigmoid(latents): name the layer behind it as layer",)
-    assert "outside the head's domain (from 0 to 1)" in str(comparison)
-
-
-def test_a_factor_of_the_logits_is_named():
-    model = Wrapped(lambda logits, distances: 5 * logits)
-    comparison = compared(model, head_for(model.network), "network.add_on_layers")
-    assert not comparison.agrees and comparison.alike[0].startswith("all logits times 5")
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_what_differs_is_named(name):
+    network, head, layer, cause = DIFFERENT[name]
+    comparison = compared(network, head(network), layer)
+    assert not comparison.agrees and "the two name different classes on" in str(comparison)
+    if cause:  # rounding decides which of those is the closest that nothing tells apart
+        assert any(each.startswith(cause) for each in comparison.alike), comparison.alike
+        assert f"the logits agree with {comparison.alike[0]}" in str(comparison)
+    else:
+        assert comparison.alike == ()
+        assert str(comparison).endswith("verale knows explains it: are layer, weights and formulas these?")
+    assert ("outside the head's domain (from 0 to 1)" in str(comparison)) == (name == "an early layer")
 
 
 OUTPUTS = {
@@ -164,14 +143,6 @@ def test_an_epsilon_of_nobody_is_fitted(epsilon, given):
     assert check(head_for(network, epsilon=epsilon), network, LAYER, own_images(20)).agrees
 
 
-def test_the_epsilon_of_a_cosine_is_fitted():
-    true = replace(varied_head("rooted"), bias=None, geometry=Cosine(0.037, rooted=True))
-    latents = small_latents(true, images=6, patches=6)
-    given = Forward(latents, true.logits(latents).float())
-    (cause,) = compare(replace(true, geometry=Cosine(0.03, rooted=True)), given).alike
-    assert cause == "geometry.epsilon=0.037, which explains all logits; you gave 0.03"
-
-
 def test_a_number_that_explains_a_few_images_alone_is_no_explanation():
     """The last image, of small differences, is not among those to which the number is fitted."""
     head = small_head("euclidean")
@@ -180,13 +151,6 @@ def test_a_number_that_explains_a_few_images_alone_is_no_explanation():
     logits[7] = head.logits(latents)[7] + 1e-3
     comparison = compare(head, Forward(latents, logits))
     assert not comparison.agrees and not any("explains all" in cause for cause in comparison.alike)
-
-
-def test_what_nothing_explains_is_said():
-    model = Wrapped(lambda logits, distances: logits + logits.square())
-    comparison = compared(model, head_for(model.network), "network.add_on_layers")
-    assert not comparison.agrees and comparison.alike == ()
-    assert str(comparison).endswith("no option that verale knows explains it: are layer, weights and formulas these?")
 
 
 def test_a_domain_that_does_not_hold_the_latents_is_no_agreement():
@@ -222,14 +186,6 @@ def test_other_options_are_named(name, change, cause):
     logits = true.logits(latents).float()
     comparison = compare(replace(true, **change), Forward(latents, logits))
     assert not comparison.agrees and comparison.alike[0].startswith(cause)
-
-
-@pytest.mark.parametrize("name", ["negated", "cosine exponential", "inner product in a ball", "tree", "maximum"])
-def test_a_neighbour_differs_in_what_it_says(name):
-    head = varied_head(name)
-    patches = as_patches(small_latents(head, images=2, patches=4))
-    for each in neighbours(widened(head, patches), 4):
-        assert each.head.digest != head.digest and each.value != each.given
 
 
 def right_and_wrong(right: int, images: int, classes: int = 3) -> tuple[Forward, Head, list[int]]:
@@ -359,11 +315,6 @@ def test_a_compiled_network_is_compared_as_it_was_before(layer):
     assert network.training
 
 
-def test_a_network_in_float64_agrees_too():
-    network = OwnNetwork()
-    assert compared(OwnNetwork().double(), head_for(network)).agrees
-
-
 def test_images_in_half_precision_are_cast_up():
     network = OwnNetwork()
     images = own_images(2)
@@ -373,62 +324,86 @@ def test_images_in_half_precision_are_cast_up():
         assert comparison.agrees and torch.equal(comparison.logits, network(dense.float())[0].detach())
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda net, head: check(head, net, "add_on", own_images(2)), UsageError, "layer 'add_on' is unknown"),
-        (
-            lambda net, head: check(head, net, "features", own_images(2)),
-            LatentsError,
-            r"6 channels in shape .*, expected the head.s 8",
-        ),
-        (
-            lambda net, head: check(head, net.half(), LAYER, own_images(2)),
-            UsageError,
-            "torch.float16, expected float32",
-        ),
-        (
-            lambda net, head: check(head, net, LAYER, own_images(2).movedim(1, -1)),
-            UsageError,
-            r"does not take inputs \(2, 8, 8, 3\) .*look like \(N, H, W, C\), .*write .*images\)\.movedim\(-1, 1\)",
-        ),
-        (lambda net, head: check(head, net.bfloat16(), LAYER, own_images(2)), UsageError, "torch.bfloat16, expected"),
-        (
-            lambda net, head: check(head, half_of_it(net), LAYER, own_images(2)),
-            UsageError,
-            "torch.float16, expected float32",
-        ),
-        (lambda net, head: check(head, net.to("meta"), LAYER, own_images(2)), UsageError, "model holds no numbers"),
-        (lambda net, head: check(head, net, LAYER, own_images(2).to("meta")), UsageError, "images holds no numbers"),
-        (
-            lambda net, head: check(head, net, net.add_on_layers, own_images(2)),
-            UsageError,
-            r"layer is a module \(Sequential\), expected a name .*: write layer='add_on_layers'",
-        ),
-        (
-            lambda net, head: check(head, net, LAYER, own_images(2), calls=0),
-            UsageError,
-            "calls is 0, expected a number",
-        ),
-        (lambda net, head: check(head, net, LAYER, own_images(2), calls="1"), UsageError, "calls is the text '1'"),
-        (lambda net, head: check(head, net, LAYER, own_images(2), logits="0"), UsageError, "logits is the text '0'"),
-        (
-            lambda net, head: check(head, net, LAYER, own_images(2), logits=lambda output: output["x"]),
-            UsageError,
-            "logits fails on the model's output: TypeError: tuple indices",
-        ),
-        (lambda net, head: check(head, net, LAYER, own_images(2).long()), UsageError, "dtype torch.int64, expected"),
-        (lambda net, head: check(head, net, LAYER, own_images(0)), UsageError, r"shape \(0, 3, 8, 8\)"),
-        (lambda net, head: check(head, net, LAYER, own_images(1)[0]), UsageError, r"write images\[None\]"),
-        (
-            lambda net, head: check(net, head, LAYER, own_images(1)),
-            UsageError,
-            r"head is a module \(OwnNetwork\), expected a verale",
-        ),
-        (lambda net, head: check(head, head, LAYER, own_images(1)), UsageError, "model is a Head, expected a torch"),
-    ],
-)
-def test_what_cannot_be_compared(call, error, message):
-    network = OwnNetwork()
+REFUSED = [
+    ({"layer": "add_on"}, UsageError, "layer 'add_on' is unknown"),
+    ({"layer": "features"}, LatentsError, r"6 channels in shape .*, expected the head.s 8"),
+    ({"network": lambda net: net.half()}, UsageError, "torch.float16, expected float32"),
+    ({"network": lambda net: net.bfloat16()}, UsageError, "torch.bfloat16, expected"),
+    ({"network": half_of_it}, UsageError, "torch.float16, expected float32"),
+    ({"network": lambda net: net.to("meta")}, UsageError, "model holds no numbers"),
+    ({"network": lambda net: head_for(net)}, UsageError, "model is a Head, expected a torch"),
+    ({"head": lambda net: net}, UsageError, r"head is a module \(OwnNetwork\), expected a verale"),
+    ({"images": own_images(2).movedim(1, -1)}, UsageError,
+     r"does not take inputs \(2, 8, 8, 3\) .*look like \(N, H, W, C\), .*write .*images\)\.movedim\(-1, 1\)"),
+    ({"images": own_images(2).to("meta")}, UsageError, "images holds no numbers"),
+    ({"images": own_images(2).long()}, UsageError, "dtype torch.int64, expected"),
+    ({"images": own_images(0)}, UsageError, r"shape \(0, 3, 8, 8\)"),
+    ({"images": own_images(1)[0]}, UsageError, r"write images\[None\]"),
+    ({"layer": nn.Sequential()}, UsageError, r"layer is a module \(Sequential\), expected a name "),
+    ({"calls": 0}, UsageError, "calls is 0, expected a number"),
+    ({"calls": "1"}, UsageError, "calls is the text '1'"),
+    ({"logits": "0"}, UsageError, "logits is the text '0'"),
+    ({"logits": lambda output: output["x"]}, UsageError, "logits fails on the model's output: TypeError: tuple"),
+]  # fmt: skip
+"""What is given otherwise than it should be."""
+
+
+@pytest.mark.parametrize(("given", "error", "message"), REFUSED)
+def test_what_cannot_be_compared(given, error, message):
+    usual = {"head": head_for, "network": lambda net: net, "layer": LAYER, "images": own_images(2)}
+    rest, network = usual | given, OwnNetwork()
+    head, of, layer, images = (rest.pop(name) for name in usual)
     with pytest.raises(error, match=message):
-        call(network, head_for(network))
+        check(head(network), of(network), layer, images, **rest)
+
+
+def compared_with_file(network: OwnNetwork, file: object, images=None):
+    head = head_of("protopnet", network.state_dict())
+    return verale.check(head, network, LAYER, own_images(12) if images is None else images, network=file)
+
+
+def frozen(network: nn.Module, layer: str | None = LAYER, **options):
+    return verale.export_network(network, layer, (3, 8, 8), **options)
+
+
+def test_the_networks_own_file_agrees() -> None:
+    network = OwnNetwork()
+    comparison = compared_with_file(network, frozen(network))
+    assert comparison.agrees and comparison.of_network == ""
+    assert "The network file computes this network's latents, layer by layer in float64." in str(comparison)
+    assert "network file" not in str(compared_with_file(network, None))
+
+
+def test_the_first_layer_that_differs_is_named() -> None:
+    network = OwnNetwork()
+    file = frozen(network)
+    with torch.no_grad():
+        network.add_on_layers[0].weight[0, 0] += 1e-5
+    comparison = compared_with_file(network, file)
+    assert not comparison.agrees
+    assert "layer 'add_on_layers.0' of the network file differs from the module's: numbers differ" in str(comparison)
+
+
+def test_another_layers_file_is_noticed() -> None:
+    network = OwnNetwork()
+    comparison = compared_with_file(network, frozen(network, "features"))
+    assert not comparison.agrees and "the latents are those of layer 'add_on_layers.1'" in str(comparison)
+
+
+def test_another_normalisation_is_noticed() -> None:
+    network = OwnNetwork()
+    for numbers in ({"mean": (0.5, 0.5, 0.5)}, {"std": (0.5, 0.5, 0.5)}, {"mean": (2.0, 2.0, 2.0)}):
+        comparison = compared_with_file(network, frozen(network, **numbers))
+        assert not comparison.agrees and "does it have the network's normalisation?" in str(comparison)
+
+
+def test_what_a_file_cannot_be_compared_with_is_refused() -> None:
+    network = OwnNetwork()
+    with pytest.raises(UsageError, match=r"network is a path .*, expected a network file"):
+        compared_with_file(network, "network.safetensors")
+    with pytest.raises(UsageError, match=r"expected \(N, C, H, W\) with the network's"):
+        compared_with_file(network, replace(frozen(network), shape=(3, 10, 8)))
+    file = frozen(network)
+    network.add_on_layers[1] = nn.Mish()
+    with pytest.raises(NetworkError, match="Mish"):
+        compared_with_file(network, file)

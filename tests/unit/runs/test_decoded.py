@@ -115,29 +115,6 @@ def test_what_cannot_be_decoded_is_refused(tmp_path: Path, picture: Image.Image,
         Decoder(SHAPE).png(tmp_path / "a", "a", encoded(picture, form))
 
 
-def test_a_damaged_file_is_left_out_by_name(folder: Path) -> None:
-    damaged = next((folder / "p").rglob("*.jpg"))
-    damaged.write_bytes(damaged.read_bytes()[:40])
-    done = explain_pictures(folder, "--skip-unreadable")
-    assert done.returncode == Exit.SKIPPED and f"left out: {damaged}: cannot be read as an image" in done.stderr
-
-
-def test_two_files_of_one_name_are_refused(folder: Path) -> None:
-    jpeg = next((folder / "p").rglob("*.jpg"))
-    jpeg.with_suffix(".bmp").write_bytes(encoded(Image.open(jpeg), "BMP"))
-    with pytest.raises(InputError, match="two pictures of this name"):
-        SeenPictures.load(folder / "n", folder / "p")
-
-
-def test_copies_never_lie_among_the_files_that_they_were_made_from(folder: Path) -> None:
-    (folder / "p").rename(folder / "pictures")
-    done = in_process(
-        *("explain", "--head", folder / "h", "--network", folder / "n", "--images", folder / "pictures"),
-        *("--out", folder),
-    )
-    assert done.returncode == Exit.UNUSABLE and "would get copies of its pictures" in done.stderr, done.stderr
-
-
 def test_options_that_do_not_fit_are_refused(folder: Path) -> None:
     with pytest.raises(UsageError, match="resize is 0"):
         Decoder(SHAPE, 0)

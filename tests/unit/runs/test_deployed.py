@@ -11,25 +11,33 @@ import pytest
 from safetensors.torch import save_file
 from support.commands import in_process
 from support.small import small_head, small_latents, varied_head
+from torch import Tensor
 
 import verale
 from verale.certificate import Certificate
+from verale.checker.deployment import Deployment
 from verale.errors import UsageError
-from verale.head import Box
-from verale.runs.parts import explain_deployed
+from verale.head import Box, Head, as_patches
+from verale.runs.parts import Reserves
 from verale.search import SearchOptions, Unexplained
 from verale.soundness.paths import CERTIFICATES
 
 PROJECTION = SearchOptions("projection")
 
 
-@pytest.mark.parametrize("formula", ["direct", "cdist"])
-def test_every_certificate_holds(formula: str) -> None:
+def held_of(head: Head, latents: Tensor, formula: str, options: SearchOptions) -> list[Certificate | Unexplained]:
+    """Certificates that hold in float32."""
+    images = as_patches(latents)
+    return Reserves(head, Deployment(formula), options).held(images, verale.explain(head, images, options.paradigm))
+
+
+def test_every_certificate_holds() -> None:
+    formula = "cdist"
     head = small_head("euclidean", prototypes=9, depth=64)
     head = replace(head, weight=head.weight * 1e-2, bias=None)
     latents = small_latents(head, images=4)
     plain = verale.explain(head, latents, "projection")
-    held = explain_deployed(head, latents, formula, PROJECTION)
+    held = held_of(head, latents, formula, PROJECTION)
     more = 0
     for one, kept in zip(plain, held, strict=True):
         assert isinstance(one, Certificate) and isinstance(kept, Certificate)
@@ -43,34 +51,28 @@ def test_every_certificate_holds(formula: str) -> None:
             assert kept.margin > one.margin and not kept.minimal
         else:
             assert kept == one
-    assert more or formula == "direct"
+    assert more
 
 
 def test_a_class_that_is_hardly_ahead_has_none() -> None:
     head = small_head("euclidean", prototypes=6, depth=8)
     latents = small_latents(head, images=1)
-    found = explain_deployed(replace(head, weight=head.weight * 1e-3 + 1e3, bias=None), latents, "cdist", PROJECTION)[0]
+    found = held_of(replace(head, weight=head.weight * 1e-3 + 1e3, bias=None), latents, "cdist", PROJECTION)[0]
     assert isinstance(found, Unexplained) and "float32 may lose" in found.reason
 
 
 def test_what_is_not_covered_is_said() -> None:
     head = replace(small_head("euclidean"), domain=Box())
-    found = explain_deployed(head, small_latents(head, images=1), "cdist", SearchOptions("top_k"))[0]
+    found = held_of(head, small_latents(head, images=1), "cdist", SearchOptions("top_k"))[0]
     assert isinstance(found, Unexplained) and "overflow" in found.reason
 
 
-def test_options_are_checked() -> None:
-    head = small_head("euclidean")
-    latents = small_latents(head, images=1)
-    for formula, ulps in (("fast", None), ("cdist", "log=0"), ("cdist", "sin=4"), ("cdist", "log=4,log=5")):
-        with pytest.raises(UsageError, match="deployment"):
-            explain_deployed(head, latents, formula, PROJECTION, ulps)
+def test_another_readout_is_refused() -> None:
     with pytest.raises(UsageError, match="readout"):
-        explain_deployed(varied_head("maximum"), latents, "cdist", PROJECTION)
+        Reserves(varied_head("maximum"), Deployment("cdist"), PROJECTION)
 
 
-@pytest.mark.parametrize("more", [False, pytest.param(True, marks=pytest.mark.long)], ids=["one process", "several"])
-def test_a_folder_of_them(more: bool, tmp_path: Path) -> None:
+def test_a_folder_of_them(tmp_path: Path) -> None:
     head = small_head("euclidean", prototypes=9, depth=64)
     head = replace(head, weight=head.weight * 1e-2, bias=None)
     head.save(tmp_path / "head.safetensors")
@@ -94,10 +96,6 @@ def test_a_folder_of_them(more: bool, tmp_path: Path) -> None:
     assert again.returncode == 0 and again.stdout.count("taken from the audit log") == 3
     files = sorted(path.name for path in (tmp_path / "out").glob("*.ale.json"))
     assert len(files) == 3
-    if more:
-        assert in_process(*command[:-1], str(tmp_path / "two"), "--jobs", "2").returncode == 0
-        for name in files:
-            assert (tmp_path / "two" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
     worse = in_process("audit", out, "--deployment", "cdist", "--ulps", "log=1000,exp=1000,sqrt=1000")
     assert worse.returncode == 16 and "falls short by" in worse.stdout
     for wrong in (["--deployment", "fast"], ["--ulps", "log=4"], ["--deployment", "direct", "--ulps", "tan=1"]):

@@ -7,19 +7,23 @@ import shutil
 import sys
 from functools import cache
 from importlib import metadata
-from pathlib import Path
 from types import SimpleNamespace
 
 import mpmath
 import pytest
+import torch
 from click.testing import CliRunner
 from support.proved import fake
 
 from verale.cli.doctor import command
+from verale.errors import UsageError
+from verale.rounding import device
 from verale.runs import doctor
 from verale.runs.doctor import SAMPLE, Device, KernelCheck, Package, diagnose
+from verale.runs.options import use_device
 from verale.version import installing
 
+DEVICE = Device("cpu", True, "torch")
 REQUIRES = [
     "click>=8.1",
     "rich (>=13.7)",
@@ -56,6 +60,13 @@ def only_the_proved_kernel_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
 
     original = doctor._prove
     monkeypatch.setattr(doctor, "_prove", proved)
+
+
+@pytest.fixture(autouse=True)
+def devices_are_examined_once(request, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for the tests that are about devices."""
+    if "device" not in request.node.name and "torch" not in request.node.name:
+        monkeypatch.setattr(doctor, "_devices", cache(lambda: (DEVICE,)))
 
 
 @pytest.fixture
@@ -190,10 +201,22 @@ def test_devices_are_examined_and_what_fails_is_named(monkeypatch) -> None:
 
 
 @pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
-def test_this_processor_passes() -> None:
+def test_the_device_of_this_machine_passes() -> None:
     cpu = diagnose().devices[0]
     assert cpu.usable and cpu.detail.startswith("torch ")
 
 
-def test_the_packaged_certificate_is_small() -> None:
-    assert sum(path.stat().st_size for path in Path(SAMPLE).iterdir()) < 40_000
+def test_auto_is_the_faster_one(monkeypatch) -> None:
+    """docs/decisions/0007 has what was measured."""
+    asked: list[str] = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(device, "require_device", asked.append)
+    use_device("auto")
+    assert asked == ["cpu"]
+
+
+@pytest.mark.parametrize("name", ["abacus", "cpu:99999999999", "cuda:99", "meta", "mps"])
+def test_a_device_that_cannot_be_used_is_refused_on_one_line(name) -> None:
+    with pytest.raises(UsageError, match=f"device '{name}' cannot be used here .*try device='cpu'") as raised:
+        use_device(name)
+    assert "\n" not in str(raised.value)

@@ -18,7 +18,6 @@ from verale.head import Head, as_patches, digest_of_all, evaluate
 from verale.runs.explain import open_run
 from verale.runs.options import RunOptions
 from verale.runs.table import Explained, read_table
-from verale.runs.written import WrittenFiles
 from verale.search import Avoid, Costs, SearchOptions
 from verale.search.paradigms.of_patches import OfPatches
 
@@ -90,22 +89,6 @@ def test_an_interrupted_run_ends_as_it_would_have(most, tmp_path, whole) -> None
     run(tmp_path)
     assert contents(tmp_path) == whole
     assert {path: path.stat().st_mtime_ns for path in before} == before, "what was there is not written again"
-
-
-def test_times_survive(tmp_path) -> None:
-    run(tmp_path, 2)
-    first = [row.seconds for row in read_table(tmp_path / "explanations.csv")]
-    run(tmp_path)
-    assert [row.seconds for row in read_table(tmp_path / "explanations.csv")][: len(first)] == first
-
-
-def test_a_finished_run_is_left_as_it_is(tmp_path) -> None:
-    run(tmp_path)
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    with open_run(tmp_path, HEAD, LATENTS, OPTIONS) as opened:
-        assert len(opened.rows) == opened.total == 5
-        assert list(opened) == []
-    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
 
 
 def test_the_table_says_how_much_statements_bound(tmp_path) -> None:
@@ -183,14 +166,6 @@ def test_a_batch_is_explained_again_as_a_whole_unless_images_are_searched_alone(
     assert [row.index for row in read_table(tmp_path / "explanations.csv")] == list(range(5))
 
 
-def test_certificates_that_do_not_count_yet_are_explained_again(tmp_path, whole) -> None:
-    """As kill -9 leaves them between a certificate and its line."""
-    run(tmp_path, 0)
-    WrittenFiles(tmp_path).write("000002.ale.json", b"{")
-    run(tmp_path)
-    assert contents(tmp_path) == whole
-
-
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
@@ -218,12 +193,6 @@ def test_another_run_is_refused_and_nothing_is_changed(changes, named, tmp_path)
     with pytest.raises(InputError, match=f"holds certificates of another run .*{named}.*overwrite=True"):
         run(tmp_path, **changes)
     assert contents(tmp_path) == before
-
-
-def test_overwriting_leaves_nothing_of_the_other_run(tmp_path, whole) -> None:
-    run(tmp_path, latents=small_latents(HEAD, images=9, seed=1), options=SearchOptions("top_k"))
-    run(tmp_path, how=RunOptions(overwrite=True))
-    assert contents(tmp_path) == whole
 
 
 def test_a_stranger_among_the_run_s_files_is_refused(tmp_path) -> None:
@@ -258,12 +227,6 @@ def test_latents_captured_in_the_folder_and_others_do_not_mix(tmp_path) -> None:
     assert len(run(tmp_path)) == 5
 
 
-def test_one_process_at_a_time(tmp_path) -> None:
-    with open_run(tmp_path, HEAD, LATENTS, OPTIONS), pytest.raises(InputError, match="another process explains into"):
-        run(tmp_path)
-    run(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("changes", "error"),
     [
@@ -286,14 +249,8 @@ def test_a_folder_that_cannot_be_created(tmp_path) -> None:
         run(tmp_path / "file" / "out")
 
 
-def test_no_images_are_no_certificates(tmp_path) -> None:
-    assert run(tmp_path, latents=LATENTS[:0]) == []
-    assert read_table(tmp_path / "explanations.csv") == []
-
-
-@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "softmax"])
-def test_a_line_says_what_the_head_and_the_certificate_say(geometry, tmp_path) -> None:
-    head = small_head(geometry)
+def test_a_line_says_what_the_head_and_the_certificate_say(tmp_path) -> None:
+    head = small_head("cosine")
     latents = small_latents(head)
     labels = [0, 1, 2, 0]
     logits = evaluate(head, as_patches(latents)).logits

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from verale.errors import InputError
 from verale.runs import written as module
-from verale.runs.folder import is_of_run, locked, require_room, write_results
+from verale.runs.folder import ResultFolder, is_of_run
 from verale.runs.inputs import HEAD, TABLE
 from verale.runs.run import RunFolder
 from verale.runs.table import Explained, read_table
 from verale.runs.written import WrittenFiles
 
 RUN = {"head": "a", "images": 2}
-NAMES = ("index.json", "table.csv", HEAD)
-FILES = {"index.json": b"{}", HEAD: b"h", "000000.ale.json": b"c", "table.csv": b"t"}
+FILES = {"rules.json": b"{}\n", "rules.csv": b"", "rules.html": b"page", HEAD: b"h", "000000.ale.json": b"c"}
+
+
+def write(folder: Path, overwrite: bool = False, **more: bytes) -> None:
+    """Write results, which these files are."""
+    certificates = {"000000.ale.json": b"c", **{f"{name}.ale.json": data for name, data in more.items()}}
+    ResultFolder("rules", folder, b"h", overwrite).write({}, [], b"page", certificates)
 
 
 def contents(folder) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != module.FILES}
-
-
-def test_a_folder_is_locked_once(tmp_path) -> None:
-    again = locked(tmp_path / "new")
-    with locked(tmp_path / "new"), pytest.raises(InputError, match="another process explains into it"):
-        again.__enter__()
-    with locked(tmp_path / "new"):
-        pass
 
 
 def test_names_that_are_taken_for_a_run_s() -> None:
@@ -37,42 +36,34 @@ def test_names_that_are_taken_for_a_run_s() -> None:
 
 def test_results_are_complete_where_the_first_is(tmp_path, monkeypatch) -> None:
     """An interruption at any file leaves the first one unwritten, and nothing removes a head that is needed again."""
-    write_results(tmp_path, NAMES, FILES | {"000001.ale.json": b"d"})
-    with pytest.raises(InputError, match=r"index\.json: is there already; choose another out, or say overwrite=True"):
-        write_results(tmp_path, NAMES, FILES)
-    write, stop = module.write_atomically, {"at": ""}
+    write(tmp_path, another=b"d")
+    with pytest.raises(InputError, match=r"rules\.json: is there already; choose another out, or say overwrite=True"):
+        write(tmp_path)
+    real, stop = module.write_atomically, {"at": ""}
 
     def interrupted(path, data, temporary, within) -> object:
         if path.name == stop["at"]:
             raise KeyboardInterrupt
-        return write(path, data, temporary, within)
+        return real(path, data, temporary, within)
 
     monkeypatch.setattr(module, "write_atomically", interrupted)
-    for stop["at"] in ("000000.ale.json", "table.csv", "index.json"):
+    for stop["at"] in ("000000.ale.json", "rules.csv", "rules.json"):
         with pytest.raises(KeyboardInterrupt):
-            write_results(tmp_path, NAMES, FILES, overwrite=True)
-        assert (tmp_path / HEAD).read_bytes() == b"h" and not (tmp_path / "index.json").exists()
+            write(tmp_path, overwrite=True)
+        assert (tmp_path / HEAD).read_bytes() == b"h" and not (tmp_path / "rules.json").exists()
     stop["at"] = ""
-    write_results(tmp_path, NAMES, FILES, overwrite=True)
+    write(tmp_path, overwrite=True)
     assert contents(tmp_path) == FILES
 
 
-@pytest.mark.parametrize("name", ["index.json", "mine.ale.json", HEAD, module.FILES])
+@pytest.mark.parametrize("name", ["rules.json", "mine.ale.json", HEAD, module.FILES])
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_results_replace_no_file_of_somebody_else(name, overwrite, tmp_path) -> None:
     (tmp_path / name).write_bytes(b"mine")
-    for write in (require_room, write_results):
+    for act in (ResultFolder("rules", tmp_path, b"h", overwrite).require_room, lambda: write(tmp_path, overwrite)):
         with pytest.raises(InputError, match=rf"{name}: .*verale did not write it, or it was changed"):
-            write(tmp_path, NAMES, FILES, overwrite)
+            act()
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [(name, b"mine")]
-
-
-def test_an_input_that_an_earlier_command_wrote_stays(tmp_path) -> None:
-    write_results(tmp_path, NAMES, FILES)
-    inputs = [tmp_path / "000000.ale.json"]
-    with pytest.raises(InputError, match=r"000000\.ale\.json: is read now, and overwrite=True would remove it"):
-        write_results(tmp_path, NAMES, FILES, overwrite=True, inputs=inputs)
-    assert contents(tmp_path) == FILES
 
 
 def test_rows_count_once_they_are_in_the_table(tmp_path) -> None:

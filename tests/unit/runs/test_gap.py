@@ -27,19 +27,6 @@ def test_one_statement_is_enough_where_three_are_made(tmp_path) -> None:
     assert proved_least((tmp_path / "proof").read_bytes(), head.read_bytes(), latents.read_bytes()) == 1
 
 
-def test_nothing_is_smaller_than_one_statement_that_is_needed(tmp_path) -> None:
-    certificate, head, latents = save_coordinates(tmp_path, 1, (0.5, 0.0))
-    assert gap(certificate, head, latents, kernel="both").record() == {
-        "predicted": 0,
-        "paradigm": "top_k",
-        "statements": 1,
-        "least": 1,
-        "least_paradigm": "top_k",
-        "least_by": "both",
-        "smallest": True,
-    }
-
-
 def test_one_below_a_bound_on_activations_taken_one_by_one_says_why(monkeypatch, files) -> None:
     """What activations say of each other may prove a smaller one."""
     certificate = files.certificates[0]
@@ -75,12 +62,6 @@ def test_a_certificate_that_is_not_about_its_image_is_refused(tmp_path) -> None:
             ask(false, tmp_path / "head", tmp_path / "latents")
 
 
-def test_the_name_of_the_default_is_the_default(files) -> None:
-    certificate = files.certificates[0]
-    named = gap(certificate, files.head_path, files.latents_path, seconds=0, kernel="proved-or-arb")
-    assert named.by == "arb" and named == gap(certificate, files.head_path, files.latents_path, seconds=0)
-
-
 def test_what_is_under_another_paradigm_is_never_called_smallest(files) -> None:
     record = gap(files.certificates[0], files.head_path, files.latents_path, seconds=0).record()
     assert (record["paradigm"], record["least_paradigm"], record["smallest"]) == ("projection", "top_k", None)
@@ -104,11 +85,6 @@ def test_a_bound_about_another_class_is_not_this_images(files, monkeypatch) -> N
     monkeypatch.setattr("verale.search.least.least_document", lambda *given: (1, b'{"predicted": 99}'))
     with pytest.raises(InputError, match="in float64 the image has class 99"):
         gap(files.certificates[0], files.head_path, files.latents_path)
-
-
-def test_without_time_the_bound_is_weak_and_proved(files) -> None:
-    fast = gap(files.certificates[0], files.head_path, files.latents_path, seconds=0)
-    assert fast.least <= gap(files.certificates[0], files.head_path, files.latents_path).least
 
 
 def test_wrong_inputs_are_named(files, tmp_path) -> None:

@@ -15,7 +15,7 @@ from support.opening import opening
 from support.small import small_head, small_latents
 
 from verale.errors import InputError
-from verale.head import Head, load_latents, save_latents
+from verale.head import Head, save_latents
 from verale.runs import explain as explaining
 from verale.runs.explain import open_run
 from verale.runs.inputs import LINK, Inputs, find_inputs, sha256_of
@@ -58,12 +58,6 @@ def test_the_bytes_of_both_files_are_copied(files, tmp_path) -> None:
     )
 
 
-def test_what_comes_from_no_file_is_written(tmp_path) -> None:
-    run(tmp_path, None)
-    assert Head.load(tmp_path / "head.safetensors").digest == HEAD.digest
-    assert load_latents(tmp_path / "latents.safetensors").equal(LATENTS)
-
-
 @pytest.mark.parametrize("name", ["head.safetensors", "latents.safetensors"])
 def test_what_is_lost_is_written_again_and_what_is_there_stays(name, files, tmp_path) -> None:
     run(tmp_path / "out", files)
@@ -90,24 +84,6 @@ def test_another_head_or_other_latents_stay_where_they_are(name, begun, files, t
     (out / name).unlink()
     run(out, files)
     assert (out / name).read_bytes() == Path(files["hl".index(name[0])]).read_bytes()
-
-
-def test_an_own_head_and_own_latents_are_replaced_if_that_is_said(files, tmp_path) -> None:
-    with open_run(tmp_path, OTHER_HEAD, LATENTS * 0.5, SearchOptions("projection", batch=2)) as opened:
-        list(opened)
-    with pytest.raises(
-        InputError, match=r"holds certificates of another run .*; choose another out, or say overwrite=True"
-    ):
-        run(tmp_path, files)
-    run(tmp_path, files, overwrite=True)
-    for name, file in zip(("head", "latents"), files, strict=True):
-        assert (tmp_path / f"{name}.safetensors").read_bytes() == Path(file).read_bytes()
-
-
-def test_other_labels_are_other_latents(tmp_path) -> None:
-    save_latents(tmp_path / "latents.safetensors", LATENTS, [0, 1, 1])
-    with pytest.raises(InputError, match="or other labels"):
-        run(tmp_path, None)
 
 
 @pytest.mark.parametrize("which", [0, 1])

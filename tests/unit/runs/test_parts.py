@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
 import subprocess
-import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,14 +15,13 @@ import torch
 from support.joint import joint_head
 from support.small import small_head, small_latents
 
-import verale
 from verale.errors import UsageError
-from verale.head import Head, as_patches, save_latents
+from verale.head import Head, as_patches
 from verale.runs import parts as module
 from verale.runs.explain import open_run
 from verale.runs.options import RunOptions
-from verale.runs.run import Range, cut
-from verale.runs.table import read_table
+from verale.runs.run import Range, cut, gaps, in_order
+from verale.runs.table import Explained, read_table
 from verale.runs.workers import local
 from verale.search import Batches, SearchOptions
 
@@ -34,6 +31,7 @@ LABELS = [0, 1, 2] * 3
 ALONE = SearchOptions("projection", "nearest", batch=2)
 IN_LOCKSTEP = SearchOptions("joint", batch=2)
 """It is for images of one patch."""
+pytestmark = pytest.mark.usefixtures("searched_once")
 OF_ONE_PATCH = joint_head("negated"), as_patches(small_latents(joint_head("negated"), images=9))[:, :1]
 
 
@@ -294,14 +292,6 @@ def test_the_memory_allowed_is_that_of_all(device, most, needed, jobs, expected,
     )
 
 
-@pytest.mark.parametrize("left", [[(0, 40)], [(0, 2), (5, 9), (20, 21)], [(39, 40)], []])
-@pytest.mark.parametrize("size", [1, 2, 16])
-def test_parts_are_all_that_is_left_once(left, size) -> None:
-    parts = cut(left, size)
-    assert [index for part in parts for index in range(*part)] == [index for part in left for index in range(*part)]
-    assert all(start < stop <= (start // size + 1) * size for start, stop in parts)
-
-
 @pytest.mark.parametrize(
     ("alone", "left", "processes", "expected"),
     [(True, 1000, 2, 16), (True, 40, 2, 2), (True, 4, 2, 1), (True, 40, 1, 16), (False, 40, 2, 16)],
@@ -318,29 +308,30 @@ def test_a_number_of_processes_that_is_none(jobs, tmp_path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.long  # two processes that import everything; `of_two_processes` has the same from this one
-def test_a_script_needs_no_main_guard(tmp_path) -> None:
-    HEAD.save(tmp_path / "head")
-    save_latents(tmp_path / "latents", LATENTS)
-    paths = os.pathsep.join([str(Path(verale.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
-    (tmp_path / "json.py").write_text(NO_MODULE)
-    (tmp_path / "script.py").write_text(
-        "import sys; sys.path.pop(0)\n"
-        "from pathlib import Path\n"
-        "from verale.head import Head, load_latents\n"
-        "from verale.runs.explain import open_run\n"
-        "from verale.runs.options import RunOptions\n"
-        "from verale.search import SearchOptions\n"
-        "head, latents, options = Head.load('head'), load_latents('latents'), SearchOptions('projection')\n"
-        "with open_run(Path('out'), head, latents, options, how=RunOptions(2)) as run:\n"
-        "    print(len(list(run)))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "script.py"],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (0, "9\n"), done.stderr
+def told_after(done: list[range], left: list[int]) -> list[list[int]]:
+    """The images whose rows are told_after after each part that is done."""
+    parts: list[list[int]] = []
+
+    def finishing():
+        for part in done:
+            parts.append([])
+            yield [Explained(index) for index in part]
+
+    for row in in_order(finishing(), left):
+        parts[-1].append(row.index)
+    return parts
+
+
+def test_rows_are_told_in_order_as_soon_as_all_before_them_are_there() -> None:
+    done = [range(2, 4), range(4, 6), range(2), range(6, 7)]
+    assert told_after(done, [*range(7)]) == [[], [], [0, 1, 2, 3, 4, 5], [6]]
+
+
+def test_what_was_done_before_holds_nothing_up() -> None:
+    assert told_after([range(8, 9), range(2, 4)], [2, 3, 8]) == [[], [2, 3, 8]]
+
+
+def test_gaps_are_cut_at_whole_batches() -> None:
+    assert gaps({*range(8, 16), *range(3)}, 20) == [(3, 8), (16, 20)]
+    assert gaps({0}, 1) == []
+    assert cut([(3, 8), (16, 20)], 4) == [(3, 4), (4, 8), (16, 20)]

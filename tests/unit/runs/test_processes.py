@@ -9,7 +9,6 @@ from support.small import small_head, small_latents
 from support.stored import Deadly, Stored, Unreadable
 
 from verale.checker import AuditOptions
-from verale.checker.deployment import Deployment
 from verale.errors import InputError
 from verale.head import save_latents
 from verale.runs import audit as processes
@@ -77,15 +76,3 @@ def test_processes_have_the_options_that_are_given(files) -> None:
     options = AuditSetup(files.head_path, files.latents_path, AuditOptions("mpmath", minimality=True, limit=2**20))
     (outcome,) = audit_files(files.certificates[:1], options, jobs=2)
     assert (outcome.exit_code, outcome.record["run"]) == (0, auditor_of(options).run)
-
-
-def test_processes_are_told_how_a_head_is_deployed(files) -> None:
-    options = AuditSetup(files.head_path, files.latents_path, AuditOptions(deployment=Deployment("direct", log=7)))
-    (outcome,) = audit_files(files.certificates[:1], options, jobs=2)
-    assert outcome.record["run"] == auditor_of(options).run
-    assert "deployment" in outcome.record["claims"]
-
-
-def test_nothing_to_audit(files) -> None:
-    options = AuditSetup(files.head_path)
-    assert list(in_processes([], options, 2, auditor_of(options).run)) == []

@@ -68,11 +68,6 @@ def test_what_an_audit_writes_is_read(name, auditor) -> None:
     assert read_record(json.dumps(record | {"reused": True}).encode()) == record, "who takes it over says so anew"
 
 
-def test_the_record_of_a_certificate_without_a_verdict_is_read(auditor) -> None:
-    for record in (unusable("a", "gone", auditor.run).record, unusable("a", "gone", auditor.run, "0" * 64).record):
-        assert read_record(json.dumps(record)) == record
-
-
 @pytest.mark.parametrize("least", [Fraction(1, 10), Fraction(1, 10**400), Fraction(10**300), Fraction(2, 3) ** 50])
 def test_any_margin_that_an_audit_can_prove_is_read(least, proved) -> None:
     """It stands twice in the record, rounded down to four digits and to binary64: the two need not agree."""
@@ -164,11 +159,6 @@ def test_a_field_that_is_lacking_is_refused(field, proved) -> None:
             read_record(json.dumps(broken))
 
 
-def test_an_older_log_says_neither_what_proved_a_claim_nor_its_elements(proved) -> None:
-    older = {name: value for name, value in proved.items() if name not in LATER}
-    assert read_record(json.dumps(older)) == older and proved["by"] == dict.fromkeys(proved["claims"], "arb")
-
-
 @pytest.mark.parametrize("name", [name for name in CERTIFICATES if name != "PROVED"])
 def test_no_other_verdict_becomes_proved(name, auditor) -> None:
     """By its status, its exit code, its reason, or all of them."""
@@ -249,13 +239,6 @@ def test_a_verdict_that_is_not_proved_does_not_contradict_itself_either(name, ch
         read_record(json.dumps(record | change))
 
 
-def test_no_instance_is_proved_without_latents(auditor) -> None:
-    record = auditor.audit("a", CERTIFICATES["entailment"]).record
-    changed = record | {"run": record["run"] | {"latents": None}, "claims": record["claims"] | {"instance": "proved"}}
-    with pytest.raises(ValueError, match=r"^claims and run contradict each other$"):
-        read_record(json.dumps(changed))
-
-
 def test_a_file_without_a_verdict_says_nothing_about_the_certificate(auditor) -> None:
     subject = {"predicted": 0, "paradigm": "projection", "statements": 1, "claims": {"entailment": "not checked"}}
     with pytest.raises(ValueError, match=r"^status and predicted contradict each other$"):
@@ -316,15 +299,6 @@ def test_a_log_may_end_with_half_a_record(proved) -> None:
         assert read(whole[:end]) == [(proved, 0, length)]
     assert read(whole) == [(proved, 0, length), (proved, length, len(whole))]
     assert read(b"") == read(whole[:100]) == []
-
-
-@pytest.mark.parametrize("end", ["mine", "{", '{"_type": "urn:verale', '{"_type": "urn:verale:report:v2", '])
-def test_what_does_not_begin_like_a_record_is_not_half_of_one(end, proved) -> None:
-    with pytest.raises(InputError, match=r"log: line 1 is not a record of an audit log \(nor the beginning of one\)"):
-        read(end.encode())
-    if not json.dumps(proved).startswith(end):
-        with pytest.raises(InputError, match="line 2 is not a record"):
-            read(lines_of(proved) + end.encode())
 
 
 def test_the_line_is_named(proved) -> None:

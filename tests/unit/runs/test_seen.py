@@ -20,16 +20,13 @@ from torch import nn
 from verale.certificate import Certificate
 from verale.cli.terminal import Exit
 from verale.errors import InputError, UsageError
-from verale.head import Box, Head, as_patches, digest_of_all, load_latents, patches_of
+from verale.head import Box, Head, as_patches
 from verale.network import FrozenNetwork, picture_digest
 from verale.network.layers import Convolution, NetworkLayer
-from verale.runs.explain import open_run
 from verale.runs.seen import SeenPictures
-from verale.runs.source import SourceFile, load_source
+from verale.runs.source import load_source
 from verale.runs.summary import summarize
 from verale.runs.table import read_table
-from verale.search import SearchOptions
-from verale.search.through import ThroughNetwork
 
 
 @pytest.fixture
@@ -68,8 +65,8 @@ def renamed(folder: Path, *names: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("names", [("b", "a", "c"), ("10", "9", "2")])
-def test_folders_are_the_classes_whose_names_they_have_and_a_report_takes_them(names, folder: Path) -> None:
+def test_folders_are_the_classes_whose_names_they_have_and_a_report_takes_them(folder: Path) -> None:
+    names = ("10", "9", "2")
     renamed(labelled(folder, *names), *names)
     assert explain(folder).returncode == 0
     source = load_source(folder / "out" / "source.json", None)
@@ -101,19 +98,6 @@ def test_pictures_that_cannot_be_used_are_listed_at_the_end_where_that_was_asked
     assert done.returncode == 18 and explain(folder, out="other").returncode == 9
     assert done.stderr.index("images have a certificate") < done.stderr.index("left out: ")
     assert "class 1/small.png" in done.stderr[done.stderr.index("left out: ") :]
-
-
-def test_a_folder_that_no_class_is_named_after_is_refused(folder: Path) -> None:
-    done = explain(renamed(labelled(folder, "dog", "cat", "owl"), "dog", "bird", "owl"))
-    assert done.returncode == 9 and not (folder / "out").exists()
-    assert f"{folder / 'p'}/bird: is the name of no class, expected one of dog, cat, owl" in done.stderr
-
-
-def test_how_folders_are_read_is_said_where_classes_have_no_names(folder: Path) -> None:
-    done = explain(renamed(folder, "1", "2", "3"))
-    assert "are read as the numbers of classes counted from 1 on: 1 is class 0, 2 is class 1" in done.stderr
-    reported = in_process("report", folder / "out", "-o", folder / "page.html")
-    assert reported.returncode == 0, reported.stderr
 
 
 @pytest.mark.parametrize(("arithmetic", "pictures"), [("real", "p"), ("float32", "p.safetensors")])
@@ -198,23 +182,9 @@ def test_a_runs_statements_are_true_of_its_own_latents(folder: Path) -> None:
     assert "B explains pictures: its latents are what its network gives in float64" in compared.stdout
 
 
-def test_a_run_goes_on_where_latents_have_other_last_bits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert explain(folder, "--arithmetic", "real").returncode == 0
-    (folder / "out" / "000002.ale.json").unlink()
-    given = ThroughNetwork.latents
-    monkeypatch.setattr(ThroughNetwork, "latents", lambda self, picture: given(self, picture) * (1 + 2.0**-52))
-    before = (folder / "out" / "latents.safetensors").read_bytes()
-    done = explain(folder, "--arithmetic", "real")
-    assert done.returncode == 0, done.stderr
-    assert (folder / "out" / "latents.safetensors").read_bytes() == before
-    assert (folder / "out" / "000002.ale.json").exists()
-    kept = digest_of_all(patches_of(load_latents(folder / "out" / "latents.safetensors")))
-    assert SourceFile.read(folder / "out" / "source.json", "").latents_digest == kept
-
-
-def test_a_tensor_gives_the_same_certificates_and_processes_change_no_byte(folder: Path) -> None:
+def test_a_tensor_gives_the_same_certificates(folder: Path) -> None:
     assert explain(folder).returncode == 0
-    assert explain(folder, "--jobs", "2", pictures="p.safetensors", out="other").returncode == 0
+    assert explain(folder, pictures="p.safetensors", out="other").returncode == 0
     digests = {
         out: sorted(Certificate.load(path).picture for path in (folder / out).glob("*.ale.json"))
         for out in ("out", "other")
@@ -263,15 +233,3 @@ def test_what_cannot_be_used_is_refused(folder: Path) -> None:
         SeenPictures.load(folder / "n", folder / "wrong.png")
     assert in_process("explain", "--network", folder / "n", "--out", folder / "o").returncode == 9
     assert in_process("explain", "--arithmetic", "real", "--out", folder / "o").returncode == 9
-
-
-def test_a_folder_with_another_network_is_refused(folder: Path) -> None:
-    head, seen = Head.load(folder / "h"), SeenPictures.load(folder / "n", folder / "p")
-    out = folder / "out"
-    out.mkdir()
-    (out / "network.safetensors").write_bytes(b"another")
-    with (
-        pytest.raises(InputError, match=r"network\.safetensors: is another file than this run's"),
-        open_run(out, head, seen.latents(), SearchOptions("top_k"), seen=seen),
-    ):
-        pass

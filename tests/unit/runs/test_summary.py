@@ -1,4 +1,5 @@
-"""What has been explained, summed up: the numbers are those of the papers' summarize_results.py."""
+"""What has been explained, summed up: the numbers are those of the papers' summarize_results.py, and by class and by
+prototype those of the certificates."""
 
 from __future__ import annotations
 
@@ -6,16 +7,22 @@ import csv
 import io
 import json
 import re
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from support.small import small_head, small_latents
 
+from verale.certificate import Certificate
 from verale.cli.summary import command
-from verale.cli.tables import in_latex, in_markdown, markdown_lines
+from verale.cli.tables import in_markdown, markdown_lines
 from verale.errors import InputError
-from verale.runs.summary import Spread, summarize
-from verale.runs.table import Explained, csv_lines
+from verale.runs.explain import open_run
+from verale.runs.summary import Spread, by_class, by_prototype, summarize
+from verale.runs.table import Explained, csv_lines, read_table
+from verale.search import SearchOptions
 
 REACH = {"bounded_prototypes": 4, "prototypes": 5, "bounded_pairs": 10, "pairs": 100}
 ROWS = [
@@ -32,8 +39,8 @@ def table(folder: Path, rows: list[Explained]) -> str:
     return str(folder)
 
 
-def printed(*arguments: str) -> str:
-    result = CliRunner().invoke(command, arguments, catch_exceptions=False)
+def printed(*arguments: object) -> str:
+    result = CliRunner().invoke(command, list(map(str, arguments)), catch_exceptions=False)
     assert result.exit_code == 0
     return result.stdout
 
@@ -46,17 +53,6 @@ def test_correct_and_incorrect_predictions_are_apart(tmp_path) -> None:
     assert right.size == Spread(12, pytest.approx(8**0.5))
     assert right.relative_size.mean == pytest.approx(12) and right.seconds == Spread(1.0, pytest.approx(0.5**0.5))
     assert wrong.size == Spread(30, None), "one number has no deviation"
-
-
-def test_without_true_classes_there_is_one_line(tmp_path) -> None:
-    (only,) = summarize(table(tmp_path, [Explained(0, 1, 0.5, size=3), Explained(1, 1, 0.5, size=5)]))
-    assert (only.predictions, only.paradigm, only.relative_size) == ("all", None, Spread(None, None))
-
-
-def test_images_without_explanations_alone_have_no_means(tmp_path) -> None:
-    (only,) = summarize(table(tmp_path, [Explained(0, 1, 0.5, reason="a tie")]))
-    assert (only.images, only.without, only.size) == (0, 1, Spread(None, None))
-    assert "-" in printed(str(tmp_path)).splitlines()[1]
 
 
 def test_the_papers_tables_are_named_after_their_paradigm(tmp_path) -> None:
@@ -90,36 +86,6 @@ def test_accuracy_counts_every_image_whose_true_class_is_known(tmp_path) -> None
     assert "1 of 2 (50.0 %)" in printed(table(tmp_path / "two", ROWS[1:3]))
     unlabelled = printed(table(tmp_path / "none", [Explained(0, 1, 0.5, size=3)])).splitlines()
     assert unlabelled[1].endswith(" -")
-
-
-def test_shares_are_rounded_down(tmp_path) -> None:
-    rows = [Explained(n, 0, 0.1, int(n == 0), n != 0, 1) for n in range(1001)]
-    assert "1000 of 1001 (99.9 %)" in printed(table(tmp_path, rows))
-
-
-def cells_of_latex(text: str) -> list[list[str]]:
-    """The rows of a tabular, read as LaTeX would: `&` and `\\\\` divide unless they are escaped."""
-    lines = text.splitlines()
-    assert lines[0].startswith("\\begin{tabular}{") and lines[-1] == "\\end{tabular}"
-    columns = len(lines[0].split("{")[2].rstrip("}"))
-    rows = [line.removesuffix(" \\\\") for line in lines[1:-1] if line != "\\hline"]
-    cells = [re.split(r"(?<!\\) & ", row) for row in rows]
-    assert {len(each) for each in cells} == {columns}
-    for cell in (cell for row in cells for cell in row):
-        bare = re.sub(r"\\(text[a-z]+|char\d+)\{\}|\$\\pm\$|\\[&%$#_{}]|\{[\[*]\}", "", cell)
-        assert not set(bare) & set('&%$#_{}\\~^<>|"`'), cell
-        assert not cell.startswith(("[", "*")), "\\\\ takes it for its own"
-    return cells
-
-
-def test_latex_is_escaped(tmp_path) -> None:
-    hostile = tmp_path / r"[5pt]*_%$#&{}~^a\b<>|" / "c"
-    hostile.parent.mkdir()
-    (heading, *rows) = cells_of_latex(printed(table(hostile, ROWS), "--format", "latex"))
-    assert heading[:3] == ["folder", "paradigm", "predictions"] and heading[5] == r"\% of all" and len(rows) == 3
-    assert r"\_\%\$\#\&\{\}\textasciitilde{}\textasciicircum{}a\textbackslash{}" in rows[0][0]
-    assert r"18.0 $\pm$ 10.6" in rows[0]
-    assert in_latex("[red]") == "{[}red]" and in_latex("*") == "{*}"
 
 
 @pytest.mark.parametrize("name", ["a|b", "<img src=x onerror=alert(1)>", "[x](javascript:y)", "`*_~#&$!\\", "\\|"])
@@ -179,3 +145,80 @@ def test_what_cannot_be_summed_up_is_named(make, reason, tmp_path) -> None:
     make(tmp_path / "out")
     with pytest.raises(InputError, match=rf"out.*: {reason}"):
         summarize(str(tmp_path / "out"))
+
+
+HEAD = replace(small_head("euclidean", prototypes=6), labels=("ant", "bee", "cat"))
+IMAGES = 6
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("by") / "out"
+    labels = [n % 3 for n in range(IMAGES)]
+    with open_run(folder, HEAD, small_latents(HEAD, images=IMAGES), SearchOptions("top_k"), labels=labels) as opened:
+        assert len(list(opened)) == IMAGES
+    return folder
+
+
+def test_each_class_has_a_line_as_predicted_and_as_true_one(run) -> None:
+    rows, found = read_table(run / "explanations.csv"), by_class(str(run))
+    for kind, of in (("predicted", lambda row: row.predicted), ("true", lambda row: row.label)):
+        classes = Counter(map(of, rows))
+        summaries = {each.number: each for each in found if each.kind == kind}
+        assert {number: each.images for number, each in summaries.items()} == classes
+        for number, each in summaries.items():
+            own = [row for row in rows if of(row) == number]
+            assert each.name == HEAD.labels[number] and each.explained == len(own)
+            assert each.size.mean == pytest.approx(sum(row.size for row in own) / len(own))
+            assert (each.correct, each.labelled) == (sum(row.correct for row in own), len(own))
+            assert each.bounded_prototypes.mean == pytest.approx(sum(row.bounded_prototypes for row in own) / len(own))
+
+
+def test_without_labels_there_are_no_true_classes(tmp_path) -> None:
+    table = tmp_path / "explanations.csv"
+    table.write_text(csv_lines([Explained(0, 1, 0.5, size=3), Explained(1, 2, reason="a tie")], heading=True))
+    first, second = by_class(str(tmp_path))
+    assert [(each.kind, each.number, each.name, each.explained) for each in (first, second)] == [
+        ("predicted", 1, "1", 1), ("predicted", 2, "2", 0),
+    ]  # fmt: skip
+    assert first.labelled == 0 and by_class(str(table))[0].images == 1
+    assert printed(tmp_path, "--by", "class").splitlines()[1].endswith(" -")
+
+
+def test_each_prototype_is_counted_in_every_explanation(run) -> None:
+    certificates = [Certificate.load(path) for path in sorted(run.glob("*.ale.json"))]
+    found = by_prototype(str(run))
+    assert [each.named for each in found] == sorted((each.named for each in found), reverse=True)
+    assert {each.prototype for each in found} == set(range(HEAD.size))
+    for each in found:
+        own = [[s for s in one.statements if getattr(s, "prototype", None) == each.prototype] for one in certificates]
+        clauses = [
+            any(hasattr(s, "exempt") and each.prototype not in s.exempt for s in one.statements) for one in certificates
+        ]
+        assert each.named == sum(map(bool, own)) and each.statements == sum(map(len, own))
+        assert each.bounded == sum(bool(s) or clause for s, clause in zip(own, clauses, strict=True))
+        assert each.explanations == IMAGES and each.named <= each.bounded
+
+
+@pytest.mark.parametrize("by", ["class", "prototype"])
+def test_every_format_has_them(by, run) -> None:
+    lines = len(by_class(str(run)) if by == "class" else by_prototype(str(run)))
+    assert len(printed(run, "--by", by).splitlines()) == lines + 1
+    assert len(printed(run, "--by", by, "--format", "markdown").splitlines()) == lines + 2
+    assert len(printed(run, "--by", by, "--format", "latex").splitlines()) == lines + 6
+    assert len(list(csv.DictReader(io.StringIO(printed(run, "--by", by, "--format", "csv"))))) == lines
+    assert len([json.loads(line) for line in printed(run, "--by", by, "--json").splitlines()]) == lines
+
+
+def test_what_has_no_certificates_is_refused(run, tmp_path) -> None:
+    with pytest.raises(InputError, match=r"explanations\.csv: is a table, .*; give the folder of its certificates"):
+        by_prototype(str(run / "explanations.csv"))
+    (tmp_path / "explanations.csv").write_text(csv_lines([Explained(0, 1)], heading=True))
+    with pytest.raises(InputError, match=r"has no head\.safetensors"):
+        by_prototype(str(tmp_path))
+    with pytest.raises(InputError, match="there is no such folder"):
+        by_prototype(str(tmp_path / "none"))
+    (tmp_path / "empty").mkdir()
+    for ask in (by_class, by_prototype):
+        with pytest.raises(InputError, match=r"holds no explanations\.csv"):
+            ask(str(tmp_path / "empty"))

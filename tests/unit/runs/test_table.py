@@ -58,12 +58,6 @@ def test_texts_that_look_like_formulas_are_made_safe_and_read_back(text, tmp_pat
         assert cells[column] == (f"'{text}" if text in FORMULAS else text)
 
 
-def test_texts_of_older_tables_are_read_as_they_are(tmp_path) -> None:
-    (tmp_path / "t.csv").write_text("Idx,Pred Label,Exp Size,Runtime (s),Reason,Paradigm\n0,0,5,1,-a,'b'\n")
-    (row,) = read_table(tmp_path / "t.csv")
-    assert (row.reason, row.paradigm) == ("-a", "'b'")
-
-
 def test_the_papers_tables_and_those_of_spreadsheets_are_read(tmp_path) -> None:
     """What they do not have is not known; a spreadsheet adds a byte order mark and carriage returns."""
     line = "7,3,4,False,120,1.0,0.5,0.5,0.25,0.5,0.25,3,0.1234"
@@ -108,12 +102,6 @@ def test_what_is_wrong_is_named(text, reason, tmp_path) -> None:
     with pytest.raises(InputError, match=rf"t\.csv: {reason}") as raised:
         read_table(tmp_path / "t.csv")
     assert "\n" not in str(raised.value)
-
-
-def test_bytes_that_are_no_text_are_told(tmp_path) -> None:
-    (tmp_path / "t.csv").write_bytes(bytes(range(256)))
-    with pytest.raises(InputError, match=r"t\.csv: line "):
-        read_table(tmp_path / "t.csv")
 
 
 def test_the_most_frequent_reasons_are_named() -> None:

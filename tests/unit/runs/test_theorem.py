@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -68,14 +67,6 @@ def test_every_proof_ends_with_qed(folder, finds) -> None:
     assert not re.search(r"\b(Admitted|Axiom|Parameter|Hypothesis|admit)\b", text)
 
 
-def test_other_settings_are_prepared_anew(folder, tmp_path, monkeypatch) -> None:
-    body = (
-        FOUND.replace("return ", "said = ") + "\nreturn said.replace('40', f'{0x40 << len(asked):x}') if said else said"
-    )
-    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
-    assert written(folder).count(" := prepare the_head ") == 2
-
-
 @pytest.mark.parametrize("option", ["--entailment-only", None])
 def test_without_latents_no_instance_is_stated(option, folder, finds) -> None:
     if option is None:
@@ -83,36 +74,6 @@ def test_without_latents_no_instance_is_stated(option, folder, finds) -> None:
     text = written(folder, *[option] * (option is not None))
     assert "Theorem entailed_000000" in text
     assert "Theorem instance" not in text and "Theorem classified" not in text and "image_000000 :" not in text
-
-
-def test_the_comment_says_which_files(folder, finds) -> None:
-    text = written(folder)
-    for name in ("head.safetensors", "000000.ale.json", "000001.ale.json"):
-        assert f"(* {name}, SHA-256 {sha256((folder / name).read_bytes()).hexdigest()} *)" in text
-    assert "coqc -Q build/rocq/theories Verale Proofs.v" in text
-
-
-def test_the_same_bytes_again(folder, finds) -> None:
-    assert written(folder) == written(folder, "--overwrite")
-
-
-@pytest.mark.parametrize("name", ["a *) Axiom no : False. (*", 'a" b', "0 Qed", "\u0430\u0440", "(*", "-- * --"])
-def test_a_name_says_nothing_in_rocq(name, folder, finds) -> None:
-    shutil.move(folder / "000001.ale.json", folder / f"{name}.ale.json")
-    text = written(folder)
-    body = without_comments(text)
-    assert text.count("(*") == text.count("*)") and '"' not in text
-    assert "Axiom" not in body.replace("_Axiom_", "")
-    (own,) = set(re.findall(r"Theorem entailed_(\w+) ", body)) - {"000000"}
-    assert re.fullmatch(r"[A-Za-z0-9_]+", own)
-
-
-def test_nothing_is_defined_twice(folder, finds) -> None:
-    """A certificate may be called after what is said of another one."""
-    for name in ("000000_ready", "ready", "ready_0", "learned_000000"):
-        shutil.copy(folder / "000000.ale.json", folder / f"{name}.ale.json")
-    defined = re.findall(r"^(?:Definition|Lemma|Theorem) (\w+)", written(folder), re.MULTILINE)
-    assert len(defined) == len(set(defined)) == 1 + 2 + 6 * 8 + 1
 
 
 FAMILIES = (
@@ -150,13 +111,6 @@ def test_a_certificate_may_be_called_like_a_theorem_or_a_word_of_rocq(name, fold
     assert f"\nTheorem entailed_{name} : entails the_head certificate_{name}.\n" in written(folder)
     like = {f"{family}{name}" for family in FAMILIES} & names_of_the_theories()
     assert bool(like) == (name in HIDING[:5]), "the first ones are called like theorems"
-
-
-def test_each_name_begins_with_one_family(folder, finds) -> None:
-    defined = re.findall(r"^(?:Definition|Lemma|Theorem) (\w+)", written(folder), re.MULTILINE)
-    fixed = {"the_head", "the_planes", "all_theorems"}
-    assert all(sum(name.startswith(family) for family in FAMILIES) == 1 for name in set(defined) - fixed)
-    assert not any(name.startswith(FAMILIES) for name in fixed)
 
 
 def names_of_the_theories() -> set[str]:

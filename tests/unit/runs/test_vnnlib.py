@@ -62,8 +62,8 @@ def head_named(name: str, similarity: Any) -> Head:
 
 
 def explained(head: Head, paradigm: str) -> tuple[torch.Tensor, Certificate]:
-    latents = small_latents(head, images=6, patches=3, seed=4)
-    for image, result in zip(latents, explain(head, latents, paradigm), strict=True):
+    for image in small_latents(head, images=6, patches=3, seed=4):
+        (result,) = explain(head, image[None], paradigm)
         if isinstance(result, Certificate):
             return image, result
     raise AssertionError("no image of these is explained")

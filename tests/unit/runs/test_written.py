@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import torch
 from support.small import small_head, small_latents
 from support.stopped import Stopped, stopping
 from support.trees import OBSTACLES, put, tree
 
 from verale.errors import InputError
 from verale.runs.explain import open_run
-from verale.runs.folder import locked, require_output, write_beside, write_output, write_results
+from verale.runs.folder import ResultFolder, locked, require_output, write_beside, write_output
 from verale.runs.options import RunOptions
 from verale.runs.written import FILES, RequiredFile, WrittenFiles, noted_in
 from verale.search import SearchOptions
@@ -208,21 +207,6 @@ def test_names_that_verale_did_not_write_are_refused(text: str, tmp_path: Path) 
     require_output(tmp_path / "out" / "page.html")
 
 
-def test_a_line_that_was_being_written_is_left_out(tmp_path: Path) -> None:
-    files = WrittenFiles(tmp_path)
-    files.write("a", b"one")
-    files.write("b", b"two")
-    text = (tmp_path / FILES).read_bytes()
-    end = text.index(b"\n", len(HEADING)) + 1
-    for length in range(len(HEADING), len(text)):
-        (tmp_path / FILES).write_bytes(text[:length])
-        files = WrittenFiles(tmp_path)
-        assert files.names() == (["a"] if length >= end else [])
-        files.write("c", b"three")
-        assert WrittenFiles(tmp_path).names() == [*files.names()]
-        (tmp_path / "c").unlink()
-
-
 def test_each_command_has_its_own_files(tmp_path: Path) -> None:
     write_beside(tmp_path, {"proof": b"one"}, "gap")
     write_beside(tmp_path, {"proof": b"two"}, "gap")
@@ -315,8 +299,7 @@ def explain_again(out: Path) -> None:
 
 
 def results(out: Path) -> None:
-    names = ("index.json", "head.safetensors")
-    write_results(out, names, {"index.json": b"{}", "head.safetensors": b"h", "0.ale.json": b"c"}, overwrite=True)
+    ResultFolder("rules", out, b"h", overwrite=True).write({}, [], b"page", {"0.ale.json": b"c"})
 
 
 def of_run(out: Path) -> dict[str, object]:
@@ -355,7 +338,7 @@ def require_known(out: Path) -> None:
         pytest.param(None, explain, explain, marks=pytest.mark.long),
         (None, explain, explain_again),
         pytest.param(explain, explain_again, explain_again, marks=pytest.mark.long),
-        (results, explain_again, explain_again),
+        pytest.param(results, explain_again, explain_again, marks=pytest.mark.long),
         pytest.param(None, results, results, marks=pytest.mark.long),
         (explain, results, results),
     ],
@@ -427,12 +410,3 @@ def test_a_full_disk_within_any_write_is_one_error_and_the_run_goes_on(tmp_path:
         explain(out)
         assert of_run(out) == expected
     assert 10 < failures < 40
-
-
-def test_certificates_do_not_depend_on_what_is_noted(tmp_path: Path) -> None:
-    explain(tmp_path / "a")
-    with_foreign(tmp_path / "b")
-    explain(tmp_path / "b")
-    for name in ("000000.ale.json", "000001.ale.json"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-    assert torch.equal(LATENTS, small_latents(HEAD, images=2))

@@ -100,9 +100,7 @@ class Done(Generic[Task]):
     """A task that a process has taken.
 
     Attributes:
-        task: the task.
         result: what its job returned; None if it raised an error, which doing the task here shows, or never returned.
-        died: whether the process died of it, perhaps.
         error: why the process cannot do any task.
     """
 
@@ -117,9 +115,7 @@ class Processes(Generic[Task]):
 
     Args:
         create: a function of a module; each process calls it once, and it returns what does a task.
-        arguments: those of `create`.
         todo: the queue; whoever has this object may take tasks too.
-        message: the arguments with which a task is done.
         cluster: where they are started; by default on this machine.
     """
 

@@ -41,7 +41,6 @@ class Workers:
     """Workers of the Ray that this process is connected to, a CPU each.
 
     Attributes:
-        size: how many.
         gpus: how many GPUs each has for itself.
     """
 
