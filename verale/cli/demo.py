@@ -52,7 +52,7 @@ def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: boo
     certificate, from the PNG files.
     """
     from verale.adapters.cabrnet import load_head
-    from verale.demo.network import IMAGES, RUN, freeze_network, load_images
+    from verale.demo.network import IMAGES, RUN, load_images, load_network
     from verale.demo.source import source_of
     from verale.head import labelled_file
     from verale.runs.explain import open_run
@@ -66,7 +66,7 @@ def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: boo
     directory, certificates = Path(out), folder_in(Path(out), "certificates")
     digits = load_images()
     head = load_head(RUN).as_compared()  # with CaBRNet, on all packaged images: tests/end_to_end/test_demo_network.py
-    frozen = freeze_network()
+    frozen = load_network()
     seen = SeenPictures.of(ThroughNetwork(frozen), frozen.to_bytes(), IMAGES)
     use_device(search.device)
     latents = seen.latents(None if overwrite else certificates)
