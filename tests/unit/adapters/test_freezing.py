@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import torch
@@ -182,15 +181,6 @@ def test_float32_lies_in_what_is_claimed(change: dict[str, float], caplog: pytes
     with torch.no_grad():
         given = as_patches(module(picture.float() / 255))[0].double()
     assert bool(((ends.lower <= given) & (given <= ends.upper)).all())
-
-
-@pytest.mark.parametrize("options", [{"affine": False}, {"momentum": None}])
-def test_batch_normalisation_with_other_options_is_folded(options: dict[str, Any]) -> None:
-    module = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4, **options))
-    module.train()(torch.rand(4, *SHAPE))
-    network, pictures = export_network(module.eval(), None, SHAPE), random_pictures(2)
-    expected = module.double()(pictures.double() / 255)
-    torch.testing.assert_close(network.latents(pictures), expected, rtol=1e-11, atol=1e-12)
 
 
 def huge() -> nn.Module:

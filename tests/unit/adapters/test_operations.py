@@ -185,6 +185,8 @@ FROZEN: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
     "slope above 1": nn.LeakyReLU(1.5),
     "other zeros": nn.ConstantPad2d((1, 0, 2, 1), 0.5),
     "running statistics": of_instances(),
+    "normalised by batches": nn.BatchNorm2d(CHANNELS, affine=False),
+    "normalised by all batches": nn.BatchNorm2d(CHANNELS, momentum=None),
     **{
         f"padding of {kernel} by {dilation}": nn.Conv2d(CHANNELS, 4, kernel, padding="same", dilation=dilation)
         for kernel in ((2, 3), (4, 4), (3, 2))

@@ -261,12 +261,6 @@ def test_a_mass_on_the_threshold_counts():
     assert head_of("pipnet", state).similarity.threshold == torch.tensor(0.1, dtype=torch.float32).item() > 0.1
 
 
-def test_negative_weights_of_pipnet_count_nothing():
-    case = cases()["pipnet"]
-    assert (case.state["model_state_dict"]["module._classification.weight"] < 0).any()
-    assert (case.head().weight >= 0).all()
-
-
 def test_the_cases_reach_the_corners():
     """Peaks beyond every cosine, flipped prototypes, duplicates, more to average than there are patches."""
     assert (cases()["hyperpg-hyperpg"].head().peak > 1).any()
