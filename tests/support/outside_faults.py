@@ -232,6 +232,9 @@ adapters/cabrnet/network.py _normalisation: a network file leaves out what follo
 adapters/composites.py clamped: the greatest number that is let through is the least
     (-1.0, upper or 0.0) => (1.0, upper or 0.0)
     unit/adapters/test_operations.py::test_what_several_layers_compute_is_frozen_as_these[clamp above]
+adapters/composites.py sloped: what lies below 0 gets another sign
+    scaled(shape, -slopes) => scaled(shape, slopes)
+    unit/adapters/test_operations.py::test_what_several_layers_compute_is_frozen_as_these[PReLU of channels]
 adapters/composites.py layer_norm: the mean stays where it was
     Step('centred', Sum(), (0, 'everywhere')) => Step('centred', Sum(), (0, 0))
     unit/adapters/test_operations.py::test_what_several_layers_compute_is_frozen_as_these[channels last]
