@@ -147,7 +147,7 @@ class FrozenNetwork:
                 values["kernel"] = weight[2:]
             try:
                 read = [shapes[each] for each in layer.inputs]
-                shapes[layer.name] = shape_of("what computes it", operation.kind, read, weight, Settings(**values))
+                shapes[layer.name] = shape_of(operation.kind, operation.kind, read, weight, Settings(**values))
             except FormatError as error:
                 raise NetworkError(layer.name, f"does not fit what it reads: {error}") from error
         del shapes[PICTURE]
