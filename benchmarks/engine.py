@@ -34,7 +34,7 @@ def subject(name: str, data: Path, images: int) -> tuple[Head, Tensor]:
         from verale.adapters.cabrnet import load_head
         from verale.demo.network import RUN, load_images, load_network
 
-        head, latents = load_head(RUN), load_network().latents(load_images().images)
+        head, latents = load_head(RUN), load_network().latents(load_images().images).float()
     else:
         from benchmarks.heads import build
 

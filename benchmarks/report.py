@@ -105,7 +105,7 @@ def prepare(folder: Path) -> tuple[torch.Tensor, list[bytes]]:
     """Latents and certificates of the distinct images; the head's file is written."""
     head = load_head(RUN)
     head.save(folder / "head.safetensors")
-    latents = load_network().latents(load_images().images)
+    latents = load_network().latents(load_images().images).float()
     noisy = latents.repeat(DISTINCT // len(latents), 1, 1, 1)
     noise = NOISE * torch.randn(noisy.shape, generator=torch.Generator().manual_seed(0))
     noisy = (noisy * (1 + noise)).clamp(0, 1)  # the domain of the demonstration's head

@@ -61,11 +61,11 @@ def write(subject: Subject, folder: Path) -> None:
 
 def _demo(data: Path, runs: Path, count: int) -> Subject:
     from verale.adapters.cabrnet import load_head
-    from verale.demo.network import IMAGES, RUN, freeze_network
+    from verale.demo.network import IMAGES, RUN, load_network
     from verale.runs.seen import SeenPictures
     from verale.search.through import ThroughNetwork
 
-    network = freeze_network()
+    network = load_network()
     pictures = _evenly(SeenPictures.of(ThroughNetwork(network), network.to_bytes(), IMAGES).pictures, count)
     return Subject(
         "the packaged demonstration, a ResNet block and two 1 x 1 convolutions", network, load_head(RUN), pictures

@@ -46,7 +46,7 @@ def save_latents() -> None:
 
     digits = load_images()
     first = [digits.labels.index(label) for label in range(IMAGES)]
-    verale.save_latents(LATENTS, load_network().latents(digits.images[first]))
+    verale.save_latents(LATENTS, load_network().latents(digits.images[first]).float())
 
 
 def figures() -> dict[str, Record]:

@@ -3,8 +3,8 @@
     python examples/digits/train.py
 
 writes the digits that scikit-learn ships as PNGs, runs `cabrnet train --device cpu` on the three YAML files
-beside this script, and copies the result to `verale/demo/data/`. It needs `cabrnet` and `scikit-learn`, and
-downloads nothing.
+beside this script, copies the result to `verale/demo/data/`, and freezes the network there. It needs `cabrnet`
+and `scikit-learn`, and downloads nothing.
 """
 
 from __future__ import annotations
@@ -20,8 +20,15 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import torch
 from PIL import Image
 from sklearn.datasets import load_digits
+from torch import Tensor, nn
+
+from verale.adapters.cabrnet.building import build
+from verale.adapters.cabrnet.heads import load_head
+from verale.adapters.cabrnet.run import open_run
+from verale.adapters.freezing import export_network
 
 HERE = Path(__file__).resolve().parent
 PACKAGED = HERE.parents[1] / "verale" / "demo" / "data"
@@ -94,6 +101,24 @@ def package(digits: Path, final: Path, packaged: Path) -> None:
             shutil.copy(trained[index], packaged / "projection" / f"{index:04d}.png")
 
 
+class Grey(nn.Module):
+    """The network on pictures in grey, whose three colours are equal."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        return self.network(torch.cat([pictures, pictures, pictures], 1))
+
+
+def freeze(packaged: Path) -> None:
+    """Write the network from the bytes of the packaged pictures to the latents, as dataset.yml normalises them."""
+    run = packaged / "run" / "final"
+    extractor = build(open_run(run), load_head(run)).get_submodule("extractor")
+    export_network(Grey(extractor).eval(), None, (1, SIZE, SIZE), [0.5], [0.5]).save(packaged / "network.safetensors")
+
+
 def report(final: Path) -> None:
     """Log how many different training patches the projection chose for the prototypes."""
     with (final / "projection_info.csv").open() as rows:
@@ -116,6 +141,7 @@ def main() -> None:
     final = train(args.build)
     report(final)
     package(args.build / "digits", final, args.packaged)
+    freeze(args.packaged)
 
 
 if __name__ == "__main__":

@@ -240,11 +240,10 @@ def test_an_interrupt_while_the_demo_audits_is_one_line(folder) -> None:
         "    open('begun', 'w').close()\n"
         "    time.sleep(600)\n"
         "FileAuditor.audit = slow\n"
-        "if 'demo' in sys.orig_argv:  # not in the process that audits, which imports no torch\n"
+        "if 'demo' in sys.orig_argv:  # not in those that audit, which import no torch\n"
         "    from verale.demo import network\n"
         "    from pathlib import Path\n"
-        "    network.IMAGES, load = Path('few'), network.load_images\n"
-        "    network.load_images = lambda: load(network.IMAGES)\n"
+        "    network.IMAGES = Path('few')\n"
     )
     shutil.copytree(IMAGES / "0", folder / "few" / "0")
     process = started(folder, "demo", "--paradigm", "projection", start_new_session=True)

@@ -231,16 +231,19 @@ adapters/cabrnet/network.py _normalisation: a network file leaves out what follo
     end_to_end/test_cabrnet_runs.py::test_a_transform_that_does_more_to_numbers_is_no_network_file
 adapters/composites.py clamped: the greatest number that is let through is the least
     (-1.0, upper or 0.0) => (1.0, upper or 0.0)
-    unit/adapters/test_rewritings.py::test_what_several_layers_compute_is_frozen_as_these[clamp above]
+    unit/adapters/test_operations.py::test_what_several_layers_compute_is_frozen_as_these[clamp above]
+adapters/composites.py sloped: what lies below 0 gets another sign
+    scaled(shape, -slopes) => scaled(shape, slopes)
+    unit/adapters/test_operations.py::test_what_several_layers_compute_is_frozen_as_these[PReLU of channels]
 adapters/composites.py layer_norm: the mean stays where it was
     Step('centred', Sum(), (0, 'everywhere')) => Step('centred', Sum(), (0, 0))
-    unit/adapters/test_rewritings.py::test_what_several_layers_compute_is_frozen_as_these[channels last]
+    unit/adapters/test_operations.py::test_what_several_layers_compute_is_frozen_as_these[channels last]
 adapters/operations.py _maximum: zeros are said to lie on the other sides
-    padded_behind_relu(right, below) => padded_behind_relu(below, right)
-    unit/adapters/test_rewritings.py::test_windows_beyond_the_padding_are_written_with_zeros_behind_a_relu
+    (0, right, 0, below) => (0, below, 0, right)
+    unit/adapters/test_operations.py::test_windows_beyond_the_padding_are_written_with_zeros_behind_a_relu
 adapters/operations.py _moved: numbers in other places are taken for channels that are chosen
     torch.equal(moved, places[:, channels]) => True
-    unit/adapters/test_rewritings.py::test_what_no_layers_compute_is_told_so[turned]
+    unit/adapters/test_operations.py::test_what_no_layers_compute_is_refused[turned]
 adapters/operations.py _normalisation: float32 is claimed of any epsilon
     float(torch.tensor(epsilon).float()) < _LEAST_EPSILON => False
     unit/adapters/test_freezing.py::test_what_float32_claims_exclude_is_told_and_the_file_says_so[epsilon]

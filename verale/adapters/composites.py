@@ -1,5 +1,6 @@
 """What people's networks compute in one step and a network file in several: activations, gates, layer normalisation.
 
+    slopes:              x where x >= 0, else slope x = relu(x) - slope relu(-x), a slope for each channel
     ReLU, shifted:       max(a, x) = a + relu(x - a),  min(b, x) = b - relu(b - x)
     hard-sigmoid:        clamp(x / 6 + 1/2, 0, 1)
     hard-swish, SiLU:    x times hard-sigmoid(x), x times sigmoid(x)
@@ -46,8 +47,10 @@ __all__ = [
     "hard_swish",
     "layer_norm",
     "padded",
+    "padded_with",
     "scaled",
     "silu",
+    "sloped",
     "turned",
 ]
 
@@ -123,6 +126,17 @@ def clamped(shape: Sequence[int], lower: float | None, upper: float | None) -> O
     ))  # fmt: skip
 
 
+def sloped(shape: Sequence[int], slopes: Tensor | float) -> Steps:
+    """x where x >= 0, else slope x; one slope, or C of them."""
+    return Steps((
+        Step("positive", Rectifier(), (0,)),
+        Step("negated", scaled(shape, -1.0), (0,)),
+        Step("negative", Rectifier(), ("negated",)),
+        Step("slope", scaled(shape, -slopes), ("negative",)),
+        Step("", Sum(), ("positive", "slope")),
+    ))  # fmt: skip
+
+
 _SIXTH = "it divides by 6 in one function with its clamp"
 
 
@@ -158,6 +172,16 @@ def padded(channels: int, left: int, right: int, above: int, below: int) -> Conv
     weight = torch.zeros(channels, 1, abs(above - below) + 1, abs(left - right) + 1)
     weight[:, :, max(above, below) - above, max(left, right) - left] = 1
     return Convolution((1, 1), (max(above, below), max(left, right)), (1, 1), channels, weight)
+
+
+def padded_with(channels: int, sides: Sequence[int], value: float) -> Steps:
+    """The same number on any side, (left, right, above, below); nothing is claimed of it in binary32."""
+    shape = 1, channels, 1, 1
+    return Steps((
+        Step("lowered", scaled(shape, 1.0, -value), (0,)),
+        Step("padded", padded(channels, *sides), ("lowered",)),
+        Step("", scaled(shape, 1.0, value, is_claimed=False), ("padded",)),
+    ))  # fmt: skip
 
 
 def averaged(channels: int, pooling: AveragePooling, beyond: Pair, counted: bool) -> Steps:

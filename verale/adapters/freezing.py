@@ -29,6 +29,7 @@ from torch import Tensor, fx, nn
 from verale.adapters.composites import Steps
 from verale.adapters.latents import evaluating, find_layer, require_module
 from verale.adapters.operations import (
+    REMEDY,
     SAME,
     TURNED,
     Normalisation,
@@ -36,7 +37,6 @@ from verale.adapters.operations import (
     operation_of,
     unclaimed_number,
 )
-from verale.adapters.rewritings import NOTHING
 from verale.adapters.tracing import (
     RefusedError,
     attribute,
@@ -253,7 +253,7 @@ class _Freezer:
         fx.node.map_arg((node.args, node.kwargs), read.append)
         inputs = [each for each in map(read_by, read) if not is_parameter(each) and shape_of(each)]
         if any(each not in self._names for each in inputs) or not inputs:
-            raise RefusedError("reads something else than outputs of layers", NOTHING)
+            raise RefusedError("reads something else than outputs of layers", REMEDY)
         return tuple(self._names[each] for each in inputs)
 
     def _value(self, given: object) -> Tensor | None:

@@ -42,8 +42,8 @@ from verale.head import (
 
 __all__ = ["OTHER_LATENTS", "Neighbour", "fitted", "neighbours", "widened"]
 
-_STEPS, _SECTIONS, _GOLDEN = 32, 36, (math.sqrt(5) - 1) / 2
-"""How a number is fitted: the best of so many, and so many steps of the golden section around it."""
+_STEPS, _NEAR = 32, 1e-9
+"""How a number is fitted: the best of so many, and around it as near as this, in logarithms."""
 
 _EPSILONS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12)
 """Constants of logarithms: ProtoPNet has 1e-4, HyperPG 1e-6."""
@@ -127,6 +127,8 @@ def fitted(head: Head, patches: Tensor, logits: Tensor) -> Iterator[Neighbour]:
         patches: (N, L, D) the latents.
         logits: (N, C) float64, the network's.
     """
+    from scipy.optimize import minimize_scalar  # half a second, where a head differs
+
     for option, given, (least, greatest), make in _numbers(head):
         observed = observables(head, patches) if option == "epsilon" else None
 
@@ -139,27 +141,12 @@ def fitted(head: Head, patches: Tensor, logits: Tensor) -> Iterator[Neighbour]:
         start, step = math.log(least), (math.log(greatest) - math.log(least)) / _STEPS
         best = min(range(_STEPS + 1), key=lambda at: off(start + at * step))
         low, high = start + max(0, best - 1) * step, start + min(_STEPS, best + 1) * step
-        number = math.exp(_least(off, low, high))
+        found = minimize_scalar(off, bounds=(low, high), method="bounded", options={"xatol": _NEAR})
+        number = math.exp(float(found.x))
         for digits in range(1, 18):
             short = float(f"{number:.{digits}g}")
             if least <= short <= greatest:
                 yield Neighbour(option, written(short), written(given), make(short))
-
-
-def _least(of: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function is least between two ends, by the golden section; elsewhere than there if it has two minima."""
-    at = [high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)]
-    found = [of(at[0]), of(at[1])]
-    for _ in range(_SECTIONS):
-        if found[0] <= found[1]:
-            high = at[1]
-            at, found = [high - _GOLDEN * (high - low), at[0]], [0.0, found[0]]
-            found[0] = of(at[0])
-        else:
-            low = at[0]
-            at, found = [at[1], low + _GOLDEN * (high - low)], [found[1], 0.0]
-            found[1] = of(at[1])
-    return (low + high) / 2
 
 
 def _numbers(head: Head) -> Iterator[tuple[str, float, tuple[float, float], Callable[[float], Head]]]:

@@ -27,19 +27,11 @@ from verale.adapters.composites import (
     hard_swish,
     layer_norm,
     padded,
+    padded_with,
     scaled,
     silu,
-    turned,
-)
-from verale.adapters.rewritings import (
-    NOTHING,
-    REWRITINGS,
-    WRITE,
-    padded_before,
-    padded_behind_relu,
-    shifted_pad,
     sloped,
-    windows_apart,
+    turned,
 )
 from verale.adapters.tracing import Call, RefusedError, Values, called, is_parameter, read_by, shape_of
 from verale.network.binary32 import GREATEST_FOLDED
@@ -61,7 +53,14 @@ from verale.network.layers import (
     Upsampling,
 )
 
-__all__ = ["SAME", "Normalisation", "is_in_place", "operation_of", "unclaimed_number"]
+__all__ = ["REMEDY", "SAME", "TURNED", "Normalisation", "is_in_place", "operation_of", "unclaimed_number"]
+
+REMEDY = (
+    "train the network with convolutions, batch and layer normalisation, linear layers, ReLU, PReLU, LeakyReLU, ReLU6,"
+    " SiLU, GELU, Hardswish, Sigmoid, Tanh, poolings, sums, products and concatenations, or write it with these, or"
+    " name an earlier layer"
+)
+"""What to do about what no layers of a network file compute."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +103,7 @@ def operation_of(node: fx.Node, module: nn.Module | None, values: Values, is_las
     if rule is None and getattr(called, "__name__", "") == "stochastic_depth":  # of torchvision
         rule = _depth
     if rule is None:
-        raise RefusedError("is not known", REWRITINGS[called](call) if called in REWRITINGS else WRITE)
+        raise RefusedError("is not known", _REMEDIES.get(called, REMEDY))
     if is_last and called in _RULES:
         raise RefusedError("reads channels that stand behind rows and columns", "permute them to (N, C, H, W) before")
     return rule(call)
@@ -128,23 +127,25 @@ def _pair(value: Any) -> Pair:
 def _convolution(call: Call) -> Known:
     mode = getattr(call.module, "padding_mode", "zeros")
     if mode != "zeros":
-        raise RefusedError(f"pads with {mode!r}, not with zeros", NOTHING)
+        raise RefusedError(f"pads with {mode!r}, not with zeros", REMEDY)
     weight, padding, wide = call.tensor("weight", 1), call.number("padding", 4, 0), _pair(call.number("dilation", 5, 1))
+    stride, groups, bias = _pair(call.number("stride", 3, 1)), int(call.number("groups", 6, 1)), call.tensor("bias", 2)
     if weight is None:
         raise RefusedError("has no weight", "make it a parameter")
     if weight.dim() != 4:
-        raise RefusedError("has a kernel that is not two-dimensional", NOTHING)
+        raise RefusedError("has a kernel that is not two-dimensional", REMEDY)
     if padding == "same":
         spans = [d * (k - 1) for d, k in zip(wide, weight.shape[2:], strict=True)]
         if any(span % 2 and d > 1 for span, d in zip(spans, wide, strict=True)):
             (above, below), (left, right) = ((span // 2, span - span // 2) for span in spans)
-            raise RefusedError("pads one side more than the other", padded_before((left, right, above, below)))
+            whole = Convolution(stride, (0, 0), wide, groups, weight, bias)
+            zeros = padded(call.input_shape[1], left, right, above, below)
+            return Steps((Step("padded", zeros, (0,)), Step("", whole, ("padded",))))
         padding = [span - span // 2 for span in spans]
         # Zeros, so that it reads nothing of what is padded too much.
         weight = functional.pad(weight, (spans[1] % 2, 0, spans[0] % 2, 0))
     around = (0, 0) if padding == "valid" else _pair(padding)
-    stride, groups = _pair(call.number("stride", 3, 1)), int(call.number("groups", 6, 1))
-    return Convolution(stride, around, wide, groups, weight, call.tensor("bias", 2))
+    return Convolution(stride, around, wide, groups, weight, bias)
 
 
 def _linear(call: Call) -> Known:
@@ -212,16 +213,14 @@ def _maximum(call: Call) -> Known:
     if call.number("return_indices", 6, False):
         raise RefusedError("gives indices, which network files do not have", "set return_indices=False")
     if _pair(call.number("dilation", 4, 1)) != (1, 1):
-        is_padded = _pair(call.number("padding", 3, 0)) != (0, 0)
-        kernel = _pair(call.number("kernel_size", 1))
-        raise RefusedError(
-            "has a dilation, which network files do not have",
-            NOTHING if is_padded else windows_apart(call.input_shape, kernel),
-        )
+        raise RefusedError("has a dilation, which network files do not have", REMEDY)
     pairs, (below, right) = _window(call)
     if below or right:
-        remedy = padded_behind_relu(right, below)
-        raise RefusedError("has a window that reaches beyond the padding (ceil_mode)", remedy)
+        raise RefusedError(
+            "has a window that reaches beyond the padding (ceil_mode)",
+            f"behind a ReLU, where nothing is below 0, put nn.ZeroPad2d({(0, right, 0, below)}) before it, and"
+            " ceil_mode=False; elsewhere take pictures of another size",
+        )
     return SpatialMaximum(*pairs)
 
 
@@ -245,10 +244,10 @@ def _padding(call: Call) -> Known:
     sides = tuple(map(int, pads)) if not isinstance(pads, int) else (pads,) * 4
     sides += (0,) * (4 - len(sides))
     if mode != "constant" or len(call.input_shape) != 4 or len(sides) > 4 or min(sides) < 0:
-        raise RefusedError(f"pads by {sides} with mode {mode!r}, not rows and columns with zeros", NOTHING)
-    if value:
-        raise RefusedError(f"pads with {value}, not with zeros", shifted_pad(call.input_shape, sides, float(value)))
-    return padded(call.input_shape[1], *sides) if any(sides) else SAME
+        raise RefusedError(f"pads by {sides} with mode {mode!r}, not rows and columns with zeros", REMEDY)
+    if not any(sides):
+        return SAME
+    return padded_with(call.input_shape[1], sides, float(value)) if value else padded(call.input_shape[1], *sides)
 
 
 def _ratio(larger: tuple[int, ...], smaller: tuple[int, ...]) -> Pair:
@@ -274,7 +273,7 @@ def _flattened(call: Call) -> Known:
     if made == given:
         return SAME
     if len(given) == 4 and len(made) == 3:
-        raise RefusedError(f"makes {made} of {given}; network files have no sequences of patches", NOTHING)
+        raise RefusedError(f"makes {made} of {given}; network files have no sequences of patches", REMEDY)
     if len(made) == 4:
         return _moved(call)
     if len(given) != 4 or made != (given[0], given[1] * given[2] * given[3]):
@@ -306,11 +305,11 @@ def _factors(call: Call) -> tuple[fx.Node | None, fx.Node | None, Any]:
         if call.is_last:
             axes = [axes[0], axes[3], *axes[1:3]]
         if channels and axes not in ([1] * len(axes), [1, channels, *[1] * (len(axes) - 2)]):
-            raise RefusedError("meets numbers of places, not of channels", NOTHING)
+            raise RefusedError("meets numbers of places, not of channels", REMEDY)
     elif not isinstance(other, int | float) or not math.isfinite(other):
-        raise RefusedError("meets something else than outputs of layers, parameters and numbers", NOTHING)
+        raise RefusedError("meets something else than outputs of layers, parameters and numbers", REMEDY)
     if not channels:
-        raise RefusedError(f"gives {call.output_shape}, expected (N, C, H, W) or (N, C)", NOTHING)
+        raise RefusedError(f"gives {call.output_shape}, expected (N, C, H, W) or (N, C)", REMEDY)
     return nodes[0], nodes[1], other
 
 
@@ -329,7 +328,7 @@ def _difference(call: Call) -> Known:
     if first is None or second is None:
         return scaled(call.output_shape, 1.0, -other) if second is None else scaled(call.output_shape, -1.0, other)
     if shape_of(first) != shape_of(second) or call.number("alpha", 2, 1) != 1:
-        raise RefusedError("subtracts tensors of two shapes, or a multiple", NOTHING)
+        raise RefusedError("subtracts tensors of two shapes, or a multiple", REMEDY)
     return difference(call.output_shape)
 
 
@@ -342,13 +341,13 @@ def _product(call: Call) -> Known:
         a, b = shape_of(one), shape_of(two)
         if a == large and len(a) == len(b) and all(m in (1, n) for n, m in zip(a, b, strict=True)):
             return known
-    raise RefusedError(f"multiplies {shape_of(first)} and {shape_of(second)}", NOTHING)
+    raise RefusedError(f"multiplies {shape_of(first)} and {shape_of(second)}", REMEDY)
 
 
 def _quotient(call: Call) -> Known:
     first, _, other = _factors(call)
     if first is None or other is None or bool((torch.as_tensor(other) == 0).any()):
-        raise RefusedError("divides by an output of a layer, or by 0", NOTHING)
+        raise RefusedError("divides by an output of a layer, or by 0", REMEDY)
     return scaled(call.output_shape, 1 / other, is_claimed=False)
 
 
@@ -373,7 +372,7 @@ def _layer_norm(call: Call) -> Known:
     if not call.is_last or tuple(shape) != (channels,):
         raise RefusedError(
             f"normalises over {tuple(shape)} of {call.input_shape}",
-            f"only the channels of each place are normalised, of (N, H, W, C): permute before; elsewhere {NOTHING}",
+            f"only the channels of each place are normalised, of (N, H, W, C): permute before; elsewhere {REMEDY}",
         )
     epsilon = float(call.number("eps", 4, 1e-5))
     if not epsilon > 0:
@@ -388,7 +387,7 @@ def _turned(call: Call) -> Known:
         (0, 3, 1, 2) if call.is_last else (0, 2, 3, 1)
     ):
         raise RefusedError(
-            f"permutes axes as {dims}", f"only (0, 2, 3, 1), and (0, 3, 1, 2) after it, are known; {NOTHING}"
+            f"permutes axes as {dims}", f"only (0, 2, 3, 1), and (0, 3, 1, 2) after it, are known; {REMEDY}"
         )
     return TURNED
 
@@ -414,7 +413,7 @@ def _depth(call: Call) -> Known:
 def _concatenation(call: Call) -> Known:
     axis = call.number("dim", 1, 0)
     if axis % len(call.output_shape) != 1:
-        raise RefusedError(f"joins along axis {axis}, not along the channels", NOTHING)
+        raise RefusedError(f"joins along axis {axis}, not along the channels", REMEDY)
     return Concatenation() if len(call.number("tensors", 0)) > 1 else SAME
 
 
@@ -430,7 +429,7 @@ def _moved(call: Call) -> Known:
             weight = torch.eye(given[1])[channels][:, :, None, None]
             same = len(channels) == given[1] and bool((channels.diff() == 1).all())
             return SAME if same else Convolution((1, 1), (0, 0), (1, 1), 1, weight)
-    raise RefusedError(f"makes {made} of {given}, and not by choosing or moving whole channels", NOTHING)
+    raise RefusedError(f"makes {made} of {given}, and not by choosing or moving whole channels", REMEDY)
 
 
 def _carried_out(node: fx.Node, source: fx.Node, value: Tensor) -> Any:
@@ -439,16 +438,27 @@ def _carried_out(node: fx.Node, source: fx.Node, value: Tensor) -> Any:
 
 
 def _leaky(call: Call) -> Known:
-    slope = call.number("negative_slope", 1, 0.01)
-    if not 0 <= slope <= 1:
-        raise RefusedError(f"has the slope {slope}, not one from 0 to 1", sloped(call.input_shape, [float(slope)]))
-    return LeakyRectifier(float(slope))
+    slope = float(call.number("negative_slope", 1, 0.01))
+    return LeakyRectifier(slope) if 0 <= slope <= 1 else sloped(call.output_shape, slope)
+
+
+def _prelu(call: Call) -> Known:
+    weight = call.tensor("weight", 1)
+    if weight is None:
+        raise RefusedError("has no slopes", "make them a parameter")
+    return sloped(call.output_shape, weight)
+
+
+def _rrelu(call: Call) -> Known:
+    if call.number("training", 3, False):
+        raise RefusedError("draws its slopes by chance", "call .eval()")
+    return sloped(call.output_shape, (call.number("lower", 1, 1 / 8) + call.number("upper", 2, 1 / 3)) / 2)
 
 
 def _upsampling(call: Call) -> Known:
     mode = call.number("mode", 3, "nearest")
     if mode != "nearest":
-        raise RefusedError(f"has the mode {mode!r}, not 'nearest'", NOTHING)
+        raise RefusedError(f"has the mode {mode!r}, not 'nearest'", REMEDY)
     scale = _ratio(call.output_shape, call.input_shape)
     return SAME if scale == (1, 1) else Upsampling(scale)
 
@@ -472,6 +482,7 @@ _EVERYWHERE: dict[Any, _Rule] = {
     **dict.fromkeys((torch.permute, "permute"), _turned),
     **dict.fromkeys((nn.ReLU, functional.relu, torch.relu, torch.relu_, "relu", "relu_"), _always(Rectifier())),
     **dict.fromkeys((nn.LeakyReLU, functional.leaky_relu), _leaky),
+    **dict.fromkeys((nn.RReLU, functional.rrelu), _rrelu),
     **dict.fromkeys((nn.Sigmoid, functional.sigmoid, torch.sigmoid, "sigmoid"), _always(Sigmoid())),
     **dict.fromkeys((nn.Tanh, functional.tanh, torch.tanh, "tanh"), _always(Tanh())),
     **dict.fromkeys((nn.ReLU6, functional.relu6), lambda call: clamped(call.output_shape, 0.0, 6.0)),
@@ -505,6 +516,7 @@ _EVERYWHERE: dict[Any, _Rule] = {
 
 _RULES: dict[Any, _Rule] = {
     **dict.fromkeys((nn.Conv2d, torch.conv2d), _convolution),
+    **dict.fromkeys((nn.PReLU, functional.prelu, torch.prelu), _prelu),
     **dict.fromkeys((nn.BatchNorm2d, nn.BatchNorm1d, nn.InstanceNorm2d, functional.batch_norm), _normalisation),
     **dict.fromkeys((nn.ZeroPad2d, nn.ConstantPad2d, functional.pad), _padding),
     **dict.fromkeys((nn.MaxPool2d, functional.max_pool2d, torch.max_pool2d), _maximum),
@@ -519,3 +531,13 @@ _RULES: dict[Any, _Rule] = {
     **dict.fromkeys((operator.getitem, nn.ChannelShuffle, torch.channel_shuffle), _moved),
 }
 """The others."""
+
+_OF_PICTURE = f"it normalises by the numbers of each picture: {REMEDY}"
+_REMEDIES: dict[Any, str] = {
+    **dict.fromkeys((nn.GroupNorm, functional.group_norm, torch.norm, torch.linalg.vector_norm, "norm"), _OF_PICTURE),
+    **dict.fromkeys(
+        (nn.Softmax, nn.Softmax2d, functional.softmax, torch.softmax, "softmax"),
+        f"if it is the last layer, name the one before it, and take a head of masses; otherwise {REMEDY}",
+    ),
+}
+"""What to do about some of those that are not known."""

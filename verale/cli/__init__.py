@@ -66,10 +66,10 @@ _READ_AT_IMPORT = (
 )  # fmt: skip
 """How variables begin that the libraries of the extras read when they are imported."""
 
-_READ_IN_C = {"torch": (("PYTORCH", "TORCH"), "import torch")}
-"""How variables begin that the C++ code of a library reads, and when it does that."""
+_READ_IN_C = "PYTORCH"
+"""How variables begin of which torch's C++ code may die, such as PYTORCH_CUDA_ALLOC_CONF."""
 
-_TRIAL = "import json, sys; sys.path[:] = json.loads(sys.argv[1])"
+_TRIAL = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); import torch"
 
 _HELP: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 """What click raises, from version 8.2 on, where a group is called without a command: its message is the help."""
@@ -163,7 +163,7 @@ def _run() -> NoReturn:
     environment = dict(os.environ)
     if sys.platform == "linux" and sys.argv[1:2] in (["explain"], ["demo"]):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's; idle there, but they would forbid to fork
-    if not _READ_IN_C.keys() & sys.modules.keys():
+    if "torch" not in sys.modules:
         sys.meta_path.insert(0, _Trial(environment))
     try:
         sys.exit(cli.main(prog_name="verale", standalone_mode=False))
@@ -192,27 +192,23 @@ def _run() -> NoReturn:
 
 
 class _Trial(MetaPathFinder):
-    """Lets another process use a library first, if variables are set that its C++ code reads then: of what that cannot
+    """Lets another process import torch first, if variables are set that its C++ code reads then: of what that cannot
     read, it ends the process by a signal. Raises VeraleError.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = environment
-        self._passed: set[str] = set()
+        self._read = {name: value for name, value in environment.items() if name.startswith(_READ_IN_C)}
 
     def find_spec(self, name: str, *arguments: object) -> None:
-        if name not in _READ_IN_C or name in self._passed:
+        if name != "torch" or not self._read:
             return
-        beginnings, use = _READ_IN_C[name]
-        read = {each: value for each, value in self._environment.items() if each.startswith(beginnings)}
-        if read:
-            command = [sys.executable, "-P", "-c", f"{_TRIAL}; {use}", json.dumps(sys.path)]
-            ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-            if ended.returncode not in (0, 1):  # an error that Python raises is raised here too
-                said = re.search(r"what\(\): *(.*)", ended.stderr.decode(errors="replace"))
-                why = said[1] if said else f"its process ended with {ended.returncode}"
-                raise VeraleError(_unimportable(name, why, read))
-        self._passed.add(name)
+        command = [sys.executable, "-P", "-c", _TRIAL, json.dumps(sys.path)]
+        ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        if ended.returncode not in (0, 1):  # an error that Python raises is raised here too
+            said = re.search(r"what\(\): *(.*)", ended.stderr.decode(errors="replace"))
+            why = said[1] if said else f"its process ended with {ended.returncode}"
+            raise VeraleError(_unimportable(name, why, self._read))
+        self._read = {}
 
 
 def _unimportable(library: str, why: str, environment: Mapping[str, str]) -> str:

@@ -1,9 +1,7 @@
-"""`verale demo`: explain packaged digits, audit them in a process without torch, print a table and write a report."""
+"""`verale demo`: explain packaged digits, audit them in processes without torch, print a table and write a report."""
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -54,7 +52,7 @@ def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: boo
     certificate, from the PNG files.
     """
     from verale.adapters.cabrnet import load_head
-    from verale.demo.network import IMAGES, RUN, freeze_network, load_images
+    from verale.demo.network import IMAGES, RUN, load_images, load_network
     from verale.demo.source import source_of
     from verale.head import labelled_file
     from verale.runs.explain import open_run
@@ -68,7 +66,7 @@ def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: boo
     directory, certificates = Path(out), folder_in(Path(out), "certificates")
     digits = load_images()
     head = load_head(RUN).as_compared()  # with CaBRNet, on all packaged images: tests/end_to_end/test_demo_network.py
-    frozen = freeze_network()
+    frozen = load_network()
     seen = SeenPictures.of(ThroughNetwork(frozen), frozen.to_bytes(), IMAGES)
     use_device(search.device)
     latents = seen.latents(None if overwrite else certificates)
@@ -123,31 +121,16 @@ def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: boo
 def _audit(
     certificates: list[Path], head: Path, network: Path, pictures: Path, audit: AuditOptions
 ) -> dict[str, dict[str, Any]]:
-    """The checker's records by certificate file, from a separate process that never loads torch."""
-    arguments = [
-        *("--kernel", audit.kernel),
-        "--json",
-        *("--head", str(head), "--network", str(network), "--pictures", str(pictures)),
-        "--",
-        *map(str, certificates),
-    ]
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "verale.checker", *arguments],
-        stdout=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        process_group=0,  # so that Ctrl-C reaches this process only
-    )
+    """The checker's records by certificate file, from processes that never load torch, one for each core."""
+    from verale.runs.audit import AuditSetup, auditor_of, in_processes
+    from verale.runs.workers.local import cores
+
+    setup = AuditSetup(str(head), None, audit, str(network), str(pictures))
     records = {}
-    with process, progress("auditing", len(certificates), unit="certificates") as advance:
-        try:
-            for line in process.stdout or ():
-                record = json.loads(line)
-                records[Path(record["certificate"]).name] = record
-                advance(1)
-        except KeyboardInterrupt:
-            process.kill()
-            raise
+    with progress("auditing", len(certificates), unit="certificates") as advance:
+        for outcome in in_processes([*map(str, certificates)], setup, cores(), auditor_of(setup).run):
+            records[Path(outcome.record["certificate"]).name] = outcome.record
+            advance(1)
     return records
 
 

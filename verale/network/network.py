@@ -15,6 +15,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
+from verale.checker.errors import FormatError
 from verale.checker.errors import NetworkError as UnreadableNetworkError
 from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
 from verale.checker.read.network_file import METADATA_KEY as NETWORK_KEY
@@ -24,16 +25,21 @@ from verale.checker.read.network_file import (
     MOST_PRODUCTS,
     PICTURE,
     Network,
+    Settings,
     is_name,
     read_network,
+    shape_of,
 )
-from verale.errors import NetworkError, UsageError, first_line, naming
+from verale.errors import NetworkError, UsageError, naming
 from verale.files import read, write_atomically
 from verale.network.layers import Clamp, Convolution, FullConnection, LeakyRectifier, NetworkLayer
 
 __all__ = ["LARGEST_NETWORK", "PICTURE", "FrozenNetwork", "walk"]
 
 VERSION = 1
+
+_OF_WINDOWS = ("stride", "padding", "dilation", "kernel", "scale", "groups")
+"""The settings of a layer that say what its output's shape is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +115,8 @@ class FrozenNetwork:
                     raise NetworkError(name, f"is {tensor.dtype}, expected finite float32 or float64 numbers")
             operation = layer.operation
             bias, magnitude = (getattr(operation, each, None) for each in ("bias", "magnitude"))
+            if bias is not None and bias.shape != layer.tensors[f"{layer.name}.weight"].shape[:1]:
+                raise NetworkError(f"{layer.name}.bias", f"has the shape {tuple(bias.shape)}, expected one a channel")
             if magnitude is not None and (
                 bias is None or bias.shape != magnitude.shape or not bool((bias.double().abs() <= magnitude).all())
             ):
@@ -126,15 +134,23 @@ class FrozenNetwork:
     @cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shape of every output for one picture, by name."""
-        shapes = {}
-        try:
-            for name, output in self.outputs_of(torch.empty(1, *self.shape, device="meta", dtype=torch.float64)):
-                shapes[name] = tuple(output.shape[1:])
-                if 0 in shapes[name]:
-                    raise NetworkError(name, f"gives nothing ({shapes[name]}); is the picture too small?")
-        except (RuntimeError, ValueError, TypeError, IndexError, ArithmeticError) as error:
-            layer = self.layers[len(shapes)].name
-            raise NetworkError(layer, f"does not fit what it reads: {first_line(error)}") from error
+        shapes: dict[str, tuple[int, ...]] = {PICTURE: self.shape}
+        for layer in self.layers:
+            operation = layer.operation
+            values: dict[str, Any] = {
+                each: getattr(operation, each) for each in _OF_WINDOWS if hasattr(operation, each)
+            }
+            weight: tuple[int, ...] = ()
+            if isinstance(operation, Convolution | FullConnection):
+                weight = tuple(operation.weight.shape)
+            if isinstance(operation, Convolution):
+                values["kernel"] = weight[2:]
+            try:
+                read = [shapes[each] for each in layer.inputs]
+                shapes[layer.name] = shape_of(operation.kind, operation.kind, read, weight, Settings(**values))
+            except FormatError as error:
+                raise NetworkError(layer.name, f"does not fit what it reads: {error}") from error
+        del shapes[PICTURE]
         return shapes
 
     @property

@@ -13,10 +13,9 @@ from support.saves import Saves
 from torch import nn
 
 from benchmarks.architectures import cases
-from verale.adapters import ARCHITECTURES, head_of, load_published
-from verale.adapters.accounts import Saved
+from verale.adapters import head_of, load_published
 from verale.adapters.cabrnet import load_head
-from verale.adapters.published import architecture, fitting
+from verale.adapters.published import fitting
 from verale.adapters.state import load_described, unwrap
 from verale.errors import HeadError, InputError
 
@@ -180,20 +179,6 @@ def test_the_activation_that_a_state_names_counts(tmp_path):
     assert head.digest == head_of("protopnext", state, activation="cosine").digest
     with pytest.raises(InputError, match="says activation=cosine, and option activation is l2"):
         load_published(tmp_path / "state.pth", "protopnext", activation="l2")
-
-
-@pytest.mark.parametrize("name", ARCHITECTURES)
-def test_every_architecture_says_what_stands_beside_its_head(name):
-    saved = __import__(architecture(name).__module__, fromlist=["SAVED"]).SAVED
-    assert isinstance(saved, Saved) and len(set(saved.beside)) == len(saved.beside)
-    assert not saved.explains("prototype_gain") and not saved.explains("featuresque")
-
-
-def test_running_statistics_of_a_backbone_are_explained():
-    more = {"features.bn1.num_batches_tracked": torch.tensor(3), "add_on_layers.1.running_mean": torch.zeros(6)}
-    state = PROTOPNET | more
-    assert head_of("protopnet", state).digest == head_of("protopnet", PROTOPNET).digest
-    assert fitting(state) == ["protopnet", "tesnet"]
 
 
 def test_a_run_of_cabrnet_is_accounted_for_too(tmp_path):

@@ -150,14 +150,6 @@ def test_distances_that_come_out_below_0_are_covered_where_nothing_cuts_them(exp
     assert ((bounds.lower <= logits) & (logits <= bounds.upper)).all()
 
 
-def test_another_epsilon_is_outside():
-    head = small_head("euclidean")
-    latents = small_latents(head, images=5, patches=6)
-    bounds = float32_logits(head, as_patches(latents))
-    other = replace(head, similarity=LogRatio(1e-3)).logits(latents)
-    assert bool(((other < bounds.lower) | (bounds.upper < other)).any())
-
-
 def test_cosines_of_lengths_that_underflow_are_not_bounded():
     head = Head(torch.eye(2), Cosine(1e-8), varied_head("cosine rectified").similarity, prototypes=torch.rand(2, 3) + 1)
     bounds = float32_logits(head, as_patches(torch.full((1, 1, 3), 1e-22)))

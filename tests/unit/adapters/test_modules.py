@@ -11,7 +11,6 @@ import pickletools
 import re
 import sys
 import types
-from collections import OrderedDict
 from decimal import Decimal
 
 import numpy as np
@@ -297,11 +296,6 @@ def test_a_tuple_in_itself_is_read(tmp_path):
     torch.save(model, tmp_path / "model.pth")
     pair = load_model(tmp_path / "model.pth").modules[""].attributes["pair"]
     assert pair[0][0] is pair
-
-
-def test_an_ordered_dictionary_keeps_its_order(tmp_path):
-    torch.save(OrderedDict((f"{i}", torch.ones(1)) for i in (3, 1, 2)), tmp_path / "state.pth")
-    assert list(load_state(tmp_path / "state.pth")) == ["3", "1", "2"]
 
 
 def test_the_order_of_bytes(tmp_path):

@@ -56,22 +56,6 @@ def test_a_level_that_there_is_not(tmp_path):
         load_published(tmp_path / "model.pth", "prototypedl", level="third")
 
 
-def test_in_the_wrapper_of_several_devices(tmp_path):
-    save_whole(nn.DataParallel(small()), tmp_path / "model.pth")
-    torch.testing.assert_close(
-        Autoencoder(load_model(tmp_path / "model.pth")).latents(IMAGES), small().encoder(IMAGES).flatten(1)[:, None]
-    )
-
-
-def test_in_double_precision(tmp_path):
-    model = small().double()
-    save_whole(model, tmp_path / "model.pth")
-    network = Autoencoder(load_model(tmp_path / "model.pth"))
-    encoded, decoded, _ = model(IMAGES.double())
-    torch.testing.assert_close(network.latents(IMAGES), encoded.flatten(1)[:, None])
-    torch.testing.assert_close(network.pictures(network.latents(IMAGES)[:, 0]), decoded)
-
-
 def test_of_another_size(tmp_path):
     save_whole(small(), tmp_path / "model.pth")
     images = torch.rand(3, 1, 32, 30, generator=torch.Generator().manual_seed(1))

@@ -42,27 +42,6 @@ def test_bounds_hold_for_every_latent_of_the_statements(geometry, balls, seed):
         assert (lower - FLOAT32 <= truth).all() and (truth <= upper + FLOAT32).all()
 
 
-@pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
-@pytest.mark.parametrize("balls", [_Triangle, _Hypersphere])
-def test_a_patch_rebuilt_has_the_bounds_it_was_grown_with(geometry, balls):
-    published, observed, _ = metric_case(geometry, 0)
-    order = torch.tensor([3, 11, 0, 7, 19])
-    growing = balls(published)
-    steps = [growing.step(j[None], observed[j][None]) for j in order]
-    lower = torch.stack([low for low, _ in steps]).amax(0)[0]
-    upper = torch.stack([high for _, high in steps]).amin(0)[0]
-    rebuilt = balls(published).row(order, observed[order])
-    assert torch.allclose(rebuilt[0], lower, atol=FLOAT32) and torch.allclose(rebuilt[1], upper, atol=FLOAT32)
-
-
-def test_scales_of_gaussians_act_on_the_observable_only():
-    head = small_head("euclidean")
-    scaled = Published.of(head, torch.full((head.size,), 2.0))
-    distances = scaled.observe(torch.rand(3, head.depth))
-    plain = Published.of(head)
-    assert torch.allclose(scaled.activate(distances), plain.activate(distances / 2))
-
-
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_search_ends_with_an_explanation(geometry, seed):

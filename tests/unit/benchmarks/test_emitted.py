@@ -98,8 +98,3 @@ def test_a_file_that_is_no_state_is_refused_and_kept(tmp_path, text):
     with pytest.raises(state.StateError), state.opened(path, header):
         pass
     assert path.read_bytes() == before
-
-
-def test_sources_have_digests():
-    header = state.depends_on(2)
-    assert all(len(header[name]) == 64 for name in ("search", "checker", "cases"))

@@ -7,7 +7,6 @@ import shutil
 
 import pytest
 import torch
-import yaml
 from support.runs import IMAGES, changed, final
 from support.small import small_head, small_latents
 
@@ -234,13 +233,6 @@ def test_options_are_checked(option, tmp_path, capsys):
     assert "usage" in capsys.readouterr().err
     assert tables.main([str(tmp_path), "--out", str(tmp_path / "t.md")]) == 2
     assert "holds no run" in capsys.readouterr().err
-
-
-def test_a_configuration_that_is_no_mapping_is_refused(tmp_path):
-    path = changed("protopnet", tmp_path)
-    (path / "dataset.yml").write_text(yaml.safe_dump(["test_set"]))
-    with pytest.raises(InputError, match="does not say where"):
-        chosen_images(TrainedRun("protopnet", path), tmp_path, None, None, 4)
 
 
 def test_synthetic_heads_have_rows_of_their_own(tmp_path, here, monkeypatch):

@@ -118,20 +118,6 @@ def test_a_network_for_dna_is_named_and_its_option(tmp_path):
         assert not (tmp_path / "other").exists()
 
 
-def test_prototypes_outside_the_domain_are_told(tmp_path):
-    torch.save(cases()["protopnet"].state, tmp_path / "state.pth")
-    done = in_process(
-        *("head", "import", tmp_path / "state.pth", "-o", tmp_path / "h", "--arch", "protopnet"),
-        *("--option", "domain=0:0.5"),
-    )
-    assert (
-        done.returncode == 0
-        and "WARNING: protopnet: 12 of 12 prototypes lie outside the head's domain 0:0.5, the" in done.stderr
-    )
-    done = in_process("head", "import", tmp_path / "state.pth", "-o", tmp_path / "h", "--arch", "protopnet")
-    assert done.returncode == 0 and "WARNING" not in done.stderr
-
-
 def test_prototypes_of_a_run_are_looked_at_too(tmp_path):
     def shifted(tensors) -> None:
         tensors["classifier.prototypes"][2] -= 5.0
@@ -187,11 +173,6 @@ def test_a_state_that_fits_none_gets_the_known_ones(tmp_path):
 def test_options_need_an_architecture(tmp_path):
     result = run(tmp_path, "-o", tmp_path / "h", "--option", "k=1")
     assert isinstance(result.exception, UsageError) and "--option is for --arch" in str(result.exception)
-
-
-def test_help_lists_the_architectures():
-    assert "|".join(ARCHITECTURES) in run("--help").output
-    assert "'protonet' is unknown, expected one of" in run("x", "-o", "y", "--arch", "protonet").output
 
 
 @pytest.mark.parametrize("name", ["protopnet", "gmm-max", "hyperpg-hyperpg", "protopformer"])

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 from base64 import b64decode
+from contextlib import chdir
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -20,19 +22,7 @@ from verale.checker.read.pictures import Picture
 from verale.cli import cli
 from verale.errors import InputError, UsageError
 
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    head = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.25, 0.75], [0.875, 0.125]])
-    Path("head.safetensors").write_bytes(head)
-    Path("network.safetensors").write_bytes(network_file(*small_layers(), mean=[0.5], std=[0.25]))
-    Path("images").mkdir()
-    for number in range(3):
-        Path("images", f"{number}.png").write_bytes(png(drawn_picture((1, 4, 4), number)))
-    return tmp_path
-
-
+HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.25, 0.75], [0.875, 0.125]])
 SEEN = ("--head", "head.safetensors", "--network", "network.safetensors", "--images", "images")
 
 
@@ -43,23 +33,46 @@ def run(*arguments: str) -> tuple[int, str]:
     return result.exit_code, result.stdout
 
 
-def test_what_is_found_is_told_and_proved(folder: Path) -> None:
-    code, said = run("origins", *SEEN, "-o", "origins.json")
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A head, a network, images, `origins.json` of them, and in `out` certificates of the pictures."""
+    folder = tmp_path_factory.mktemp("origins")
+    with chdir(folder):
+        Path("head.safetensors").write_bytes(HEAD)
+        Path("network.safetensors").write_bytes(network_file(*small_layers(), mean=[0.5], std=[0.25]))
+        Path("images").mkdir()
+        for number in range(3):
+            Path("images", f"{number}.png").write_bytes(png(drawn_picture((1, 4, 4), number)))
+        assert run("explain", *SEEN, "--out", "out", "--paradigm", "projection")[0] in (0, 10)
+        assert run("origins", *SEEN, "-o", "origins.json")[0] == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that, in which the test runs."""
+    shutil.copytree(made, tmp_path / "folder")
+    monkeypatch.chdir(tmp_path / "folder")
+    return tmp_path / "folder"
+
+
+def test_what_is_found_is_told_and_proved() -> None:
+    code, said = run("origins", *SEEN, "-o", "found.json")
     assert code == 0 and len(said.splitlines()) == 2
     assert all(line.startswith(f"prototype {number}: patch ") for number, line in enumerate(said.splitlines()))
     assert "distance at most 0." in said
-    code, said = run("audit", "origins.json", *SEEN)
+    code, said = run("audit", "found.json", *SEEN)
     assert code == 0
     assert [line.split("  ")[0].strip() for line in said.splitlines()] == ["PROVED", "PROVED"]
     assert "by the proved checker" in said
 
 
-def test_in_json_an_object_a_prototype(folder: Path) -> None:
-    code, said = run("origins", *SEEN, "-o", "origins.json", "--json")
+def test_in_json_an_object_a_prototype() -> None:
+    code, said = run("origins", *SEEN, "-o", "found.json", "--json")
     found = [json.loads(line) for line in said.splitlines()]
     assert code == 0 and [each["_type"] for each in found] == ["urn:verale:origin:v1"] * 2
     assert {each["file"].partition("/")[0] for each in found} == {"images"}
-    code, said = run("audit", "origins.json", *SEEN, "--json", "--kernel", "arb")
+    code, said = run("audit", "found.json", *SEEN, "--json", "--kernel", "arb")
     judged = [json.loads(line) for line in said.splitlines()]
     assert code == 0
     assert [(each["status"], each["by"], each["exit_code"]) for each in judged] == [("PROVED", "arb", 0)] * 2
@@ -76,8 +89,7 @@ def test_in_json_an_object_a_prototype(folder: Path) -> None:
     ],
     ids=["distance", "picture", "prototype", "patch"],
 )
-def test_what_is_changed_is_not_proved(folder: Path, change: dict[str, object], code: int, said: str) -> None:
-    run("origins", *SEEN, "-o", "origins.json")
+def test_what_is_changed_is_not_proved(change: dict[str, object], code: int, said: str) -> None:
     document = json.loads(Path("origins.json").read_bytes())
     document["origins"] = [document["origins"][0] | change]
     Path("origins.json").write_text(json.dumps(document))
@@ -86,8 +98,7 @@ def test_what_is_changed_is_not_proved(folder: Path, change: dict[str, object], 
         assert found == code and said in printed and '"PROVED"' not in printed
 
 
-def test_about_another_head_nothing_is_proved(folder: Path) -> None:
-    run("origins", *SEEN, "-o", "origins.json")
+def test_about_another_head_nothing_is_proved() -> None:
     Path("head.safetensors").write_bytes(files.head([[1.0] * 2, [-1.0] * 2], [[0.25, 0.75], [0.5, 0.125]]))
     code, said = run("audit", "origins.json", *SEEN)
     assert code == 6 and said.startswith("NOT_PROVED") and "speaks of the head" in said
@@ -105,32 +116,23 @@ def test_about_another_head_nothing_is_proved(folder: Path) -> None:
         ((*SEEN, "images/0.png"), "is no origins file"),
     ],
 )
-def test_options_that_are_not_about_origins_are_refused(folder: Path, arguments: tuple[str, ...], said: str) -> None:
-    run("origins", *SEEN, "-o", "origins.json")
+def test_options_that_are_not_about_origins_are_refused(arguments: tuple[str, ...], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         run("audit", "origins.json", *arguments)
     assert not Path("log.jsonl").exists() and not Path("attest.json").exists()
 
 
-def test_of_what_is_outside_the_domain_nothing_is_stated(folder: Path) -> None:
+def test_of_what_is_outside_the_domain_nothing_is_stated() -> None:
     head = files.head([[1.0] * 2, [-1.0] * 2], [[0.25, 0.75], [0.875, 0.125]], domain=files.domain(0.0, 0.015625))
     Path("head.safetensors").write_bytes(head)
-    assert run("origins", *SEEN, "-o", "origins.json") == (11, "")
-    assert not Path("origins.json").exists()
-
-
-@pytest.fixture
-def explained(folder: Path) -> Path:
-    """Certificates of pictures, beside their network."""
-    assert run("explain", *SEEN, "--out", "out", "--paradigm", "projection")[0] in (0, 10)
-    assert run("origins", *SEEN, "-o", "origins.json")[0] == 0
-    return folder
+    assert run("origins", *SEEN, "-o", "found.json") == (11, "")
+    assert not Path("found.json").exists()
 
 
 BESIDE = ("--origins", "origins.json", "--origin-images", "images", "--kernel", "arb", "--head", "head.safetensors")
 
 
-def test_show_says_which_patches_the_prototypes_are(explained: Path) -> None:
+def test_show_says_which_patches_the_prototypes_are() -> None:
     certificate = str(next(Path("out").glob("*.ale.json")))
     _, said = run("show", certificate, *BESIDE)
     lines = said.splitlines()
@@ -146,7 +148,7 @@ def page_data(path: str) -> dict[str, Any]:
     return json.loads(found[1])
 
 
-def test_the_page_draws_the_picture_that_each_prototype_is_a_part_of(explained: Path) -> None:
+def test_the_page_draws_the_picture_that_each_prototype_is_a_part_of() -> None:
     assert run("report", "out", "-o", "page.html", *BESIDE)[0] in (0, 10)
     data = page_data("page.html")
     noted = json.loads(Path("origins.json").read_bytes())["origins"]
@@ -160,7 +162,7 @@ def test_the_page_draws_the_picture_that_each_prototype_is_a_part_of(explained: 
     assert data["words"]["shown"] == ""
 
 
-def test_the_page_says_that_pictures_of_prototypes_were_decoded(explained: Path) -> None:
+def test_the_page_says_that_pictures_of_prototypes_were_decoded() -> None:
     for number in range(3):
         Image.open(f"images/{number}.png").save(f"images/{number}.tif")
         Path("images", f"{number}.png").unlink()
@@ -179,7 +181,7 @@ def text() -> str:
     return unescape(Path("page.html").read_text())
 
 
-def test_without_its_picture_the_sentence_names_it(explained: Path) -> None:
+def test_without_its_picture_the_sentence_names_it() -> None:
     """Certificates beside another network, whose grid may be another one; and a page without room."""
     assert run("report", "out", "-o", "page.html", *BESIDE, "--max-size", "0.0001")[0] in (0, 10)
     data = page_data("page.html")
@@ -189,7 +191,7 @@ def test_without_its_picture_the_sentence_names_it(explained: Path) -> None:
 
 @pytest.mark.parametrize("paradigm", ["projection", "top_k"])
 @pytest.mark.parametrize("more", [(), ("--compact",)])
-def test_figures_say_which_patches_the_prototypes_are(explained: Path, more: tuple[str, ...], paradigm: str) -> None:
+def test_figures_say_which_patches_the_prototypes_are(more: tuple[str, ...], paradigm: str) -> None:
     """Small ones draw the pictures of a few prototypes, which `top_k` names."""
     assert run("explain", *SEEN, "--out", paradigm, "--paradigm", paradigm)[0] in (0, 10)
     certificate = str(next(Path(paradigm).glob("*.ale.json")))
@@ -209,9 +211,7 @@ def comments(path: str) -> list[str]:
 
 
 @pytest.mark.parametrize("command", [("show",), ("report", "-o", "page.html")])
-def test_a_page_says_nothing_of_origins_that_are_about_something_else(
-    explained: Path, command: tuple[str, ...]
-) -> None:
+def test_a_page_says_nothing_of_origins_that_are_about_something_else(command: tuple[str, ...]) -> None:
     document = json.loads(Path("origins.json").read_bytes())
     Path("origins.json").write_text(json.dumps(document | {"network": "0" * 64}))
     certificate = str(next(Path("out").glob("*.ale.json")))
@@ -229,12 +229,12 @@ def test_a_page_says_nothing_of_origins_that_are_about_something_else(
         (("report", "OUT", *BESIDE[:4], "-o", "table.csv"), "is for pages and pictures"),
     ],
 )
-def test_options_of_origins_that_do_not_fit_are_refused(explained: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_options_of_origins_that_do_not_fit_are_refused(arguments: tuple[str, ...], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         run(*("out" if each == "OUT" else each for each in arguments))
 
 
-def test_show_says_nothing_of_another_heads_prototypes(explained: Path) -> None:
+def test_show_says_nothing_of_another_heads_prototypes() -> None:
     """The origins are those of the head that is given, the certificate is not."""
     Path("head.safetensors").write_bytes(files.head([[1.0, 0.0], [0.0, 1.0]], [[0.25, 0.5], [0.875, 0.125]]))
     run("origins", *SEEN, "-o", "origins.json", "--overwrite")
@@ -242,14 +242,14 @@ def test_show_says_nothing_of_another_heads_prototypes(explained: Path) -> None:
     assert code == 6 and "asked of the checker now" not in said
 
 
-def test_of_photographs_the_png_files_are_named_and_proved(folder: Path) -> None:
+def test_of_photographs_the_png_files_are_named_and_proved() -> None:
     for number in range(3):
         Image.new("L", (7, 5), 40 * number).save(f"images/{number}.jpg")
         Path("images", f"{number}.png").unlink()
-    result = CliRunner().invoke(cli, ["origins", *SEEN, "--resize", "4", "-o", "origins.json"])
+    result = CliRunner().invoke(cli, ["origins", *SEEN, "--resize", "4", "-o", "found.json"])
     assert result.exit_code == 0, result.output
     assert f"pictures are decoded by Pillow {Image.__version__}, scaled to a shorter side of 4" in result.stderr
-    assert "the PNG files in origins.json.pictures are proved" in result.stderr
+    assert "the PNG files in found.json.pictures are proved" in result.stderr
     assert re.findall(r"images/\d.jpg", result.stdout)
-    code, said = run("audit", "origins.json", *SEEN[:-1], "origins.json.pictures")
+    code, said = run("audit", "found.json", *SEEN[:-1], "found.json.pictures")
     assert code == 0 and said.count("PROVED") == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import logging
+import re
 import shutil
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -36,7 +37,7 @@ def prints(source: str) -> list[str]:
     names = ("print", "pprint", "echo", "secho", "echo_via_pager", "StreamHandler", "basicConfig", "print_exc", "input")
     streams = ("stdout", "stderr", "__stdout__", "__stderr__")
     found: list[str] = []
-    if not any(word in source for word in (*names, *streams)):
+    if not re.search(rf"\b(?:{'|'.join(names)})\(|\.(?:{'|'.join(streams)})\.", source):
         return found
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call):

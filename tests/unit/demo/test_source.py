@@ -15,14 +15,13 @@ from verale.demo.source import PROJECTION, source_of
 def test_every_prototype_is_the_latent_of_its_image_at_its_place():
     described = source_of(load_images()).record
     prototypes = load_head(described["run"]).prototypes
-    origins = described["prototypes"]
+    origins, network = described["prototypes"], load_network()
     assert sorted(origin["prototype"] for origin in origins) == list(range(len(prototypes)))
     assert {Path(origin["file"]) for origin in origins} == set(PROJECTION.iterdir())
     for origin in origins:
         with Image.open(origin["file"]) as image:
-            pixels = torch.frombuffer(bytearray(image.convert("RGB").tobytes()), dtype=torch.uint8)
-        preprocessed = (pixels.view(32, 32, 3).permute(2, 0, 1).float() / 255 - 0.5) / 0.5
-        latents = load_network().latents(preprocessed[None])[0, :, origin["row"], origin["column"]]
+            pixels = torch.frombuffer(bytearray(image.convert("L").tobytes()), dtype=torch.uint8)
+        latents = network.latents(pixels.view(1, 1, 32, 32))[0, :, origin["row"], origin["column"]].float()
         torch.testing.assert_close(latents, prototypes[origin["prototype"]], rtol=0, atol=1e-5)
 
 

@@ -124,6 +124,11 @@ def layer(operation: Any, *inputs: str) -> NetworkLayer:
         (layer(Clamp(1.0, 0.0)), "clamps from 1.0 to 0.0, expected finite ends in order"),
         (layer(Clamp(0.0, float("inf"))), "clamps from 0.0 to inf, expected finite ends in order"),
         (layer(Product(), "2", "picture"), "does not fit what it reads"),
+        (layer(Sum(), "2"), "reads 1 inputs, expected two or more"),
+        (
+            layer(Convolution((1, 1), (0, 0), (1, 1), 1, torch.ones(3, 2, 1, 1), torch.ones(2))),
+            "expected one a channel",
+        ),
         (layer(AveragePooling((20, 20), (1, 1), (0, 0))), "does not fit what it reads"),
         (layer(Convolution((1, 1), (0, 0), (1, 1), 1, torch.full((1, 2, 1, 1), torch.nan))), "finite"),
         (layer(Convolution((1, 1), (0, 0), (1, 1), 1, torch.ones(1, 2, 1, 1, dtype=torch.float16))), "float16"),

@@ -235,9 +235,6 @@ def _layer(value: Any, where: str, shapes: Mapping[str, Shape], tensors: Mapping
     if kind in TENSORS and "weight" not in own:
         raise FormatError(f"the tensor '{name}.weight' is missing")
     where, settings = f"layer {name} ({kind})", Settings(**read_fields)
-    least, most, in_words = _READS.get(kind, (1, 1, "one"))
-    if not least <= len(inputs) <= most:
-        raise FormatError(f"{where} reads {len(inputs)} inputs, expected {in_words}")
     if settings.lower > settings.upper:
         raise FormatError(f"{where}: its lower is above its upper, expected two ends in this order")
     read = tuple(shapes[each] for each in inputs)
@@ -246,15 +243,18 @@ def _layer(value: Any, where: str, shapes: Mapping[str, Shape], tensors: Mapping
         if len(weight) != 4 or min(weight) < 1:
             raise FormatError(f"{where}: its weight has shape {list(weight)}, expected (O, C / groups, kh, kw)")
         settings = replace(settings, kernel=weight[2:])
-    shape = _shape_of(where, kind, read, weight, settings)
+    shape = shape_of(where, kind, read, weight, settings)
     if prod(shape) > MOST_ENTRIES:
         raise FormatError(f"{where} gives {list(shape)}, {prod(shape)} entries, expected at most {MOST_ENTRIES}")
     _check_tensors(where, shape[0], own)
     return Layer(name, kind, inputs, shape, read, own, settings)
 
 
-def _shape_of(where: str, kind: str, read: Sequence[Shape], weight: Shape, settings: Settings) -> Shape:
-    """What a layer of a kind gives for inputs of these shapes. Raises FormatError."""
+def shape_of(where: str, kind: str, read: Sequence[Shape], weight: Shape, settings: Settings) -> Shape:
+    """What a layer of a kind gives for inputs of these shapes. Raises FormatError, which begins with `where`."""
+    least, most, in_words = _READS.get(kind, (1, 1, "one"))
+    if not least <= len(read) <= most:
+        raise FormatError(f"{where} reads {len(read)} inputs, expected {in_words}")
     first = read[0]
     if kind in ("conv2d", "max_pool2d", "avg_pool2d", "flatten", "upsample_nearest") and len(first) != 3:
         raise FormatError(f"{where} reads {list(first)}, expected (C, H, W)")
