@@ -70,9 +70,9 @@ def _html(folder: Path, file: Path, number: int, out: Path) -> Displayed:
     row = rows["name"].index(file.name)
     about = [f"{name} {state}" for name, state in rows["claims"][row]]
     about += [
-        page.data["images"][rows["known"][row]],
+        rows["known"][row],
         rows["match"][row],
-        page.data["notProved"][rows["unproved"][row]],
+        rows["unproved"][row],
         f"{rows['status'][row]} {rows['scope'][row]}",
     ]
     shell = re.sub(r"<script.*?</script>|<[^>]*>", " ", page.text, flags=re.DOTALL)

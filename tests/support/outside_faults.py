@@ -562,7 +562,7 @@ report/page_compare.py _list: a page may list any verdict
     never inflated != expected
     unit/report/test_page_compare.py::test_a_forged_page_is_refused[a verdict-]
 report/page_full.py Full._enter: the first image stands beside every certificate
-    self._known.setdefault(_digest(inside.picture), len(self.images)) => self._known.setdefault(b'', len(self.images))
+    self._known.setdefault(_digest(entry.picture), len(self.images)) => self._known.setdefault(b'', len(self.images))
     unit/report/test_page.py::test_equal_images_are_embedded_once
 report/page_full.py Full.finish: a block begins with the certificate before it
     self.firsts.append(self.count) => self.firsts.append(max(0, self.count - 1))
@@ -727,7 +727,7 @@ report/table.py frame: no column says so
     _Row(collection, item) => _Row(collection, __import__('dataclasses').replace(item, record=None))
     end_to_end/test_displayed_pictures.py::test_the_proof_of_the_picture_is_told_and_not_denied[parquet]
 report/picture.py picture: a figure hides a mistake
-    where_wrong(collection.name_of(item.label), item.correct) => ''
+    item.correct => None
     end_to_end/test_displayed_pictures.py::test_true_classes_are_as_labelled_and_mistakes_are_told[figure]
 report/single.py Shown.heading: a notebook hides a mistake
     where_wrong(self.label, self.correct) => ''
@@ -778,10 +778,10 @@ report/page_files/check.js: another picture is proved again
 report/explanation.py Telling.of: any head has the certificate's names
     without head.sha256 != certificate.head
     end_to_end/test_show.py::test_of_another_head_nothing_is_told
-report/picture.py _Content.heading: a figure says PROVED of anything
-    self.verdict.heading => 'PROVED'
+report/picture.py _drawn: a figure says PROVED of anything
+    content.shown.heading => 'PROVED'
     unit/report/test_picture.py::test_what_is_not_audited_is_not_called_proved[top_k]
-report/notebook.py _of_object: a notebook says PROVED of anything
+report/notebook.py show: a notebook says PROVED of anything
     verdict.status.value => 'PROVED'
     unit/certificate/test_notebook.py::test_with_head_and_latents_it_is_audited_now
 report/single.py Shown.claim: what is claimed is called proved

@@ -30,7 +30,7 @@ from verale.errors import InputError, naming
 from verale.files import SentFile, certificate_index, certificates_folder, certificates_in, read
 from verale.report.explanation import named_prototypes
 from verale.report.grid import Grid, NetworkBeside, fields_of_grid, grid_of_image
-from verale.report.images import OUTSIDE, Match, Matcher, Placed, prototype_pictures, require_consistent
+from verale.report.images import OUTSIDE, Match, Matcher, prototype_pictures, require_consistent
 from verale.runs.explained_run import HeadOfRun
 from verale.runs.inputs import SOURCE, TABLE, find_inputs, images_of_run
 from verale.runs.listed import Listing, StoredBytes, differences
@@ -327,6 +327,11 @@ class Collection:
         """How many prototypes a certificate's head has, if that is the head at hand."""
         return None if self.head is None or self.head.digest != certificate.head else self.head.size
 
+    def latents_of(self, item: Item) -> Tensor | None:
+        """The latents (1, ...) of an item's image, where they are known."""
+        latents, index = self.latents, item.index
+        return None if latents is None or index is None or index >= len(latents) else latents[index : index + 1]
+
     def name_of(self, predicted: int | None) -> str:
         """A class for people: its name, or its number where it has none."""
         return "" if predicted is None else class_name(predicted, self.classes, _LONGEST_NAME)
@@ -405,12 +410,7 @@ def collect(
         digests = {item.path.name: item.sha256 for item in items if item.path is not None}
         listed = Listing.of_rows(rows, images_of_run(folder)) if rows else None
         collection = replace(collection, differences=tuple(differences(folder, digests, listed)))
-    placed = [
-        Placed(item.name, item.image, item.label, item.predicted)
-        for item in items
-        if item.image is not None and item.file is not None
-    ]
-    require_consistent(placed, source, collection.classes, None if read_head is None else read_head.classes)
+    require_consistent(items, source, collection.classes, None if read_head is None else read_head.classes)
     return collection
 
 

@@ -124,11 +124,8 @@ def estimates_of_item(collection: Collection, item: Item, certificate: Certifica
     Raises:
         InputError: latents that do not fit the head.
     """
-    latents, index = collection.latents, item.index
-    known = latents is not None and index is not None and index < len(latents)
-    image = latents[index : index + 1] if known else None  # type: ignore[index, operator]
     with naming(collection.latents_path, LatentsError):
-        return estimates_of(certificate, collection.head, image)
+        return estimates_of(certificate, collection.head, collection.latents_of(item))
 
 
 def favoured_classes(head: Head) -> list[int | None]:

@@ -33,9 +33,8 @@ from verale.checker.certificate import (
     SumStatement,
     read_certificate,
 )
-from verale.checker.errors import FormatError, UnprovedError
 from verale.checker.numbers import Numbers
-from verale.report.account import Account, account_of, has_account
+from verale.report.account import Account, proved_account
 from verale.runs.explained_run import HeadOfRun
 
 __all__ = ["Narrower", "Telling", "conditions", "in_brief", "named_prototypes", "narrower", "stated_prototypes"]
@@ -380,7 +379,9 @@ class Telling:
         classes = (None if head is None else head.labels) or classes
         parts = conditions(certificate, _OBSERVABLE if head is None else head.observable, count)
         predicted = class_name(certificate.predicted, classes)
-        sentence, account = _sentence(predicted, parts), _account(data, certificate, head, numbers)
+        sentence, account = _sentence(predicted, parts), None
+        if head is not None and numbers is not None:
+            account = proved_account(data, certificate, head.head, numbers)
         order = {} if account is None else {j: place for place, j in enumerate(account.adding)}
         ranked = sorted(
             certificate.statements,
@@ -402,17 +403,6 @@ class Telling:
             () if account is None else tuple(account.in_words(lambda c: class_name(c, classes))),
             narrower(certificate, count, file, lambda c: class_name(c, classes), account),
         )
-
-
-def _account(
-    data: bytes, certificate: Certificate, head: HeadOfRun | None, numbers: Callable[[bytes], Numbers] | None
-) -> Account | None:
-    if head is None or numbers is None or not has_account(certificate, head.head):
-        return None
-    try:
-        return account_of(certificate, head.head, numbers(data))
-    except (FormatError, UnprovedError):  # it does not fit the head, or is beyond the limit
-        return None
 
 
 def _named(certificate: Certificate) -> dict[str, str]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from verale.checker.errors import FormatError
 from verale.checker.read.pictures import LARGEST_PNG, SIGNATURE, Picture, read_png
@@ -27,6 +27,9 @@ from verale.files import read
 from verale.runs.images import IMAGE_SUFFIXES, classes_named
 from verale.runs.inputs import PICTURES as KEPT
 from verale.runs.source import Source
+
+if TYPE_CHECKING:
+    from verale.report.collect import Item
 
 __all__ = [
     "AS_GIVEN",
@@ -39,7 +42,6 @@ __all__ = [
     "OTHER",
     "OUTSIDE",
     "PICTURES",
-    "Placed",
     "ReadFiles",
     "named_picture",
     "numbered",
@@ -263,36 +265,17 @@ class Matcher:
             return None
 
 
-@dataclass(frozen=True)
-class Placed:
-    """What is said about the class of one image.
-
-    Attributes:
-        name: of its certificate, for messages.
-        match: the image.
-        label: its true class, where known.
-        predicted: the class of its certificate.
-    """
-
-    name: str
-    match: Match
-    label: int | None
-    predicted: int | None
-
-    @property
-    def expected(self) -> int | None:
-        """The class of the folder that it has to lie in: the true one. Where that is unknown, and the image is matched
-        by order alone, the certificate's."""
-        return self.predicted if self.label is None and self.match.note == BY_ORDER else self.label
+def _expected(item: Item) -> int | None:
+    """The class of the folder that an item's image has to lie in: the true one. Where that is unknown, and the image is
+    matched by order alone, the certificate's."""
+    return item.predicted if item.label is None and item.image_note == BY_ORDER else item.label
 
 
-def require_consistent(
-    placed: Iterable[Placed], source: Source, names: Sequence[str] | None, classes: int | None
-) -> None:
+def require_consistent(items: Iterable[Item], source: Source, names: Sequence[str] | None, classes: int | None) -> None:
     """Raise InputError if images lie in folders of other classes than what is known about them.
 
     Args:
-        placed: the images that are shown.
+        items: those of which an image is known.
         source: has all images.
         names: of the classes, where known.
         classes: how many there are, where known.
@@ -300,34 +283,33 @@ def require_consistent(
     root = source.folder
     if root is None:
         return
-    placed = list(placed)
+    placed = [item for item in items if item.file is not None]
     by_order = [file for file, digest in zip(source.files, source.digests, strict=True) if digest is None]
-    placed = [one for one in placed if one.match.file is not None]
-    folders = {_folder(file, root) for file in (*by_order, *(one.match.file for one in placed))}
+    folders = {_folder(file, root) for file in (*by_order, *(item.file for item in placed))}
     if None in folders:
         return
-    checked = [one for one in placed if one.expected is not None]
+    checked = [item for item in placed if _expected(item) is not None]
     named = sorted(filter(None, folders))
     by_name = _by_name(named, names)
     meanings = _meanings(named, classes) if by_name is None else [by_name]
     if by_name is None:  # known bytes may lie in folders that are no classes
-        checked = [one for one in checked if one.match.note == BY_ORDER]
+        checked = [item for item in checked if item.image_note == BY_ORDER]
     if not meanings:  # then all that is known is that images of a folder have one class
-        checked = [one for one in checked if one.label is not None]
-        meanings = [{_folder(one.match.file, root) or "": one.expected or 0 for one in reversed(checked)}]
+        checked = [item for item in checked if item.label is not None]
+        meanings = [{_folder(item.file, root) or "": _expected(item) or 0 for item in reversed(checked)}]
     wrong = [
-        [one for one in checked if meaning.get(_folder(one.match.file, root) or "") != one.expected]
+        [item for item in checked if meaning.get(_folder(item.file, root) or "") != _expected(item)]
         for meaning in meanings
     ]
     if not all(wrong):
         return
     first = min(wrong, key=len)[0]
     what = "the true class" if first.label is not None else "the certificate's class"
-    remedy = _REMEDY if first.match.note == BY_ORDER else "give the folder that was explained"
+    remedy = _REMEDY if first.image_note == BY_ORDER else "give the folder that was explained"
     raise InputError(
-        first.match.file,
-        f"lies in the folder {_folder(first.match.file, root)!r}, but {what} of {first.name} is"
-        f" {_called(first.expected, names)}, so this is another image, or it was moved to another class; {remedy}",
+        first.file,
+        f"lies in the folder {_folder(first.file, root)!r}, but {what} of {first.name} is"
+        f" {_called(_expected(first), names)}, so this is another image, or it was moved to another class; {remedy}",
     )
 
 
@@ -348,11 +330,8 @@ def _folder(file: Path | None, root: Path) -> str | None:
 def _by_name(folders: Iterable[str], names: Sequence[str] | None) -> Mapping[str, int] | None:
     """The classes that have the names of folders, if every folder is named as one of them is."""
     matched = classes_named(names or (), folders)
-    return {folder: found[0] for folder, found in matched.items()} if all(map(_is_one, matched.values())) else None
-
-
-def _is_one(found: Sequence[int]) -> bool:
-    return len(found) == 1
+    is_plain = all(len(found) == 1 for found in matched.values())
+    return {folder: found[0] for folder, found in matched.items()} if is_plain else None
 
 
 def _meanings(folders: Sequence[str], classes: int | None) -> list[Mapping[str, int]]:

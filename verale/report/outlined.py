@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from verale.checker.read.pictures import Picture
 from verale.errors import InputError
 from verale.files import read
 from verale.report.collect import Collection, Item
-from verale.report.estimates import Estimates, estimates_of_item
+from verale.report.estimates import estimates_of
 from verale.report.explanation import named_prototypes
 from verale.report.grid import Grid
 from verale.report.images import AS_GIVEN, pictures_in
@@ -23,13 +22,14 @@ from verale.report.thumbnails import ImageFile, image_of, open_image, to_draw
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from torch import Tensor
 
     from verale.adapters.fields import ReceptiveFields
+    from verale.head import Head
 
 __all__ = [
     "MOST",
     "marks_of",
-    "marks_of_item",
     "outline",
     "pixels_of",
     "pixels_of_given",
@@ -128,9 +128,7 @@ def stated_prototypes(certificate: checked.Certificate) -> dict[int, list[int]]:
     return stated
 
 
-def marks_of(
-    certificate: checked.Certificate, count: int | None, estimate: Callable[[checked.Certificate], Estimates]
-) -> dict[int, list[int]]:
+def marks_of(certificate: checked.Certificate, head: Head | None, image: Tensor | None) -> dict[int, list[int]]:
     """The prototypes to name in the patches that are outlined.
 
     Of statements about patches, those that they are compared with; otherwise the prototypes to show with the
@@ -138,23 +136,22 @@ def marks_of(
 
     Args:
         certificate: whose statements are meant.
-        count: how many prototypes its head has, where that is known.
-        estimate: gives the estimates of a certificate about this image.
+        head: a head, which counts if it is the certificate's.
+        image: the image's latents, (1, D, H, W) or (1, L, D), where they are known.
+
+    Raises:
+        LatentsError: latents that do not fit the head.
     """
     marks = stated_prototypes(certificate)
     if marks:
         return marks
+    count = head.size if head is not None and head.digest == certificate.head else None
     active = tuple(checked.ActivationStatement(j, Fraction(0), None) for j in named_prototypes(certificate, count))
-    attained = estimate(replace(certificate, statements=active)).attained
+    attained = estimates_of(replace(certificate, statements=active), head, image).attained
     for each, patch in zip(active, attained, strict=False):
         if patch is not None:
             marks.setdefault(patch, []).append(each.prototype)
     return marks
-
-
-def marks_of_item(collection: Collection, item: Item, certificate: checked.Certificate) -> dict[int, list[int]]:
-    """The same for an item of a collection. Raises InputError: latents that do not fit the head."""
-    return marks_of(certificate, collection.prototypes_of(certificate), partial(estimates_of_item, collection, item))
 
 
 def _marked(prototypes: Sequence[int]) -> str:

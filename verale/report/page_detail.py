@@ -14,8 +14,7 @@ from PIL import Image
 from verale.certificate.statements import bounded
 from verale.certificate.words import about
 from verale.checker.certificate import ActivationStatement, Certificate
-from verale.checker.errors import FormatError, UnprovedError
-from verale.report.account import Account, account_of, has_account
+from verale.report.account import Account, proved_account
 from verale.report.collect import Collection, Item
 from verale.report.explanation import conditions, narrower
 from verale.report.grid import Grid
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from verale.checker.head import Head
     from verale.report.estimates import Estimates, Standing
 
-__all__ = ["Details", "InFull", "plain_patches"]
+__all__ = ["Details", "plain_patches"]
 
 _SCORES = 5
 """The most classes whose scores are shown."""
@@ -37,21 +36,6 @@ _MAPS, _CELLS = 8, 2**10
 
 _GREAT = 1e150
 """Similarities are drawn as if they were no greater."""
-
-
-@dataclass(frozen=True, eq=False)
-class InFull:
-    """A certificate that the page shows in full.
-
-    Attributes:
-        item: which has it.
-        certificate: what it says.
-        picture: the image as a data URI; empty without one.
-    """
-
-    item: Item
-    certificate: Certificate
-    picture: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,27 +75,27 @@ class Details:
         checker = collection.auditor or auditor_for(file)
         return cls(collection, checking, observable, fields, checker, head, Standing.of(collection))
 
-    def of_several(self, shown: Sequence[InFull]) -> list[tuple[dict[str, object], list[int] | None]]:
-        """Some certificates with estimates for people, and what the checker in the page is asked.
+    def told(self, item: Item, certificate: Certificate, picture: str) -> tuple[dict[str, object], list[int] | None]:
+        """A certificate with estimates for people, and what the checker in the page is asked.
 
-        Also the prototypes that add to each proved lead, those that add most first; None where that is not known.
+        Also the prototypes that add to its proved lead, those that add most first; None where that is not known.
+
+        Args:
+            item: which has it.
+            certificate: the certificate.
+            picture: the image as a data URI; empty without one.
         """
         from verale.report.estimates import estimates_of_item
 
-        estimates = [estimates_of_item(self.collection, each.item, each.certificate) for each in shown]
-        accounts = [self._account(each) for each in shown]
-        told = [self._told(*each) for each in zip(shown, estimates, accounts, strict=True)]
-        return list(zip(told, [None if account is None else account.adding for account in accounts], strict=True))
-
-    def _told(self, shown: InFull, estimates: Estimates, account: Account | None) -> dict[str, object]:
-        collection, certificate, item = self.collection, shown.certificate, shown.item
+        collection, account = self.collection, self._account(item, certificate)
+        estimates = estimates_of_item(collection, item, certificate)
         grid = collection.grid_of(certificate.patches, certificate.network)
         count = collection.prototypes_of(certificate)
         predicted = collection.name_of(certificate.predicted)
         file = item.name if item.path is None else str(item.path.relative_to(collection.folder))
         asked = narrower(certificate, count, file, collection.name_of, account, estimates.ahead)
-        return {
-            "text": shown.item.data.decode(),
+        detail: dict[str, object] = {
+            "text": item.data.decode(),
             "claim": f"{item.claim(predicted)} {item.begun}".strip(),
             "paradigm": certificate.paradigm,
             "grid": None if grid is None else asdict(grid),
@@ -131,22 +115,16 @@ class Details:
             "narrower": None if asked is None else asdict(asked),
             "bounded": None if count is None else _bounded(certificate, count),
             "standing": self._standing(item, certificate),
-            "plain": self._plain(shown.picture, grid, [*estimates.attained, *estimates.best, *_patches(certificate)]),
+            "plain": self._plain(picture, grid, [*estimates.attained, *estimates.best, *_patches(certificate)]),
             "questions": None if self.checking is None else self.checking.questions(certificate),
         }
+        return detail, None if account is None else account.adding
 
-    def _account(self, shown: InFull) -> Account | None:
-        """The checker is asked where there may be one, and where it has not run out of its limit just now."""
-        record, head = shown.item.record, self.head
-        if self.checker is None or head is None or (record and record["reason"] == "limit"):
+    def _account(self, item: Item, certificate: Certificate) -> Account | None:
+        """The checker is asked where it has not run out of its limit just now."""
+        if self.checker is None or self.head is None or (item.record and item.record["reason"] == "limit"):
             return None
-        if not has_account(shown.certificate, head):
-            return None
-        try:
-            numbers = self.checker.numbers(shown.item.data)
-        except (FormatError, UnprovedError):  # of another head, or beyond the limit
-            return None
-        return account_of(shown.certificate, head, numbers)
+        return proved_account(item.data, certificate, self.head, self.checker.numbers)
 
     def _now(self, estimates: Estimates, account: Account) -> list[list[str]]:
         """Of each rival that is told what the class gets, and what is taken back, at this image; empty without it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from verale.certificate.words import (
     AS_LABELLED,
@@ -17,17 +18,17 @@ from verale.certificate.words import (
 )
 from verale.checker import AuditOptions, CheckerError, Status
 from verale.checker.file_auditor import Outcome
-from verale.errors import InputError
+from verale.errors import CertificateError, InputError
 from verale.report.collect import Item, item_beside
 from verale.report.explanation import Telling
 from verale.report.images import AS_NOTED, BY_ORDER, OUTSIDE
-from verale.runs.arguments import HeadFile
+from verale.runs.arguments import HeadFile, auditor_for
 from verale.runs.audit import AuditSetup, auditor_of
 from verale.runs.explained_run import HeadOfRun
 from verale.runs.inputs import PICTURES, SOURCE, Inputs, find_seen
 from verale.runs.source import Source, load_source
 
-__all__ = ["Shown", "Single", "WHY", "single", "source_beside"]
+__all__ = ["Shown", "Single", "WHY", "shown_of", "single"]
 
 WHY = "Why, in points: similarity x weight, where all statements hold"
 """What stands above the account."""
@@ -177,16 +178,43 @@ class Single:
         shown: what is shown of it; None if it is malformed.
         outcome: the checker's verdict, given now; None without a head.
         head: the head's file, which is read once; None without one.
+        item: the certificate, with its image.
+        source: what `source.json` beside it says; images outside of the folder are not opened.
     """
 
     shown: Shown | None
     outcome: Outcome | None
-    head: HeadFile | None = None
+    head: HeadFile | None
+    item: Item
+    source: Source
 
 
-def source_beside(folder: Path) -> Source:
-    """What `source.json` in a folder says; images outside of the folder are not opened. Raises InputError."""
-    return load_source(folder / SOURCE).within(folder)
+def shown_of(
+    data: bytes, head: Any, verdict: VerdictInWords, classes: Sequence[str] | None, in_points: bool = True
+) -> Shown:
+    """What is shown of a certificate that lies in no folder.
+
+    Args:
+        data: the bytes of its file.
+        head: a head, or the path of its file; None without one.
+        verdict: on the certificate.
+        classes: the names of the classes, where the head has none.
+        in_points: whether the checker is asked what the statements prove, which gives the account.
+
+    Raises:
+        InputError, UsageError: as `HeadFile.of` and `HeadOfRun.of`.
+        CertificateError: the checker cannot read the certificate.
+    """
+    facts = numbers = None
+    if head is not None:
+        file = HeadFile.of(head)
+        facts = HeadOfRun.of(file.path, file.data)
+        numbers = auditor_for(file).numbers if in_points else None
+    try:
+        telling = Telling.of(data, facts, classes, numbers)
+    except CheckerError as error:
+        raise CertificateError(f"cannot be shown: {error}") from error
+    return Shown(telling, verdict, digests=telling.digests)
 
 
 def single(path: str, inputs: Inputs, options: AuditOptions | None = None) -> Single:
@@ -204,7 +232,7 @@ def single(path: str, inputs: Inputs, options: AuditOptions | None = None) -> Si
     Soundness: the verdict is about the bytes that are shown, which the checker gets from here, and about the head that
         they name. Names and numbers of a head count only if its digest is the one that the checker read.
     """
-    source = source_beside(Path(path).parent)
+    source = load_source(Path(path).parent / SOURCE).within(Path(path).parent)
     item = item_beside(path, source)
     data = None if item.certificate is None else item.data
     file, head, outcome, numbers = None, None, None, None
@@ -218,13 +246,13 @@ def single(path: str, inputs: Inputs, options: AuditOptions | None = None) -> Si
     if data is None and outcome is None:
         raise InputError(path, f"is not a certificate: {item.problem}")
     if data is None or (outcome is not None and outcome.record["status"] == Status.MALFORMED.value):
-        return Single(None, outcome, file)
+        return Single(None, outcome, file, item, source)
     item = item if outcome is None else replace(item, record=outcome.record)
     try:
         telling = Telling.of(data, head, source.classes, numbers, path)
     except CheckerError as error:
         raise InputError(path, f"cannot be shown: {error}") from error
-    return Single(_shown(item, telling, head, source), outcome, file)
+    return Single(_shown(item, telling, head, source), outcome, file, item, source)
 
 
 def _shown(item: Item, telling: Telling, head: HeadOfRun | None, source: Source) -> Shown:

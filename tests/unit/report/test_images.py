@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from verale.errors import InputError
+from verale.report.collect import Item
 from verale.report.images import (
     AS_NOTED,
     BY_ORDER,
     GONE,
     Match,
     Matcher,
-    Placed,
     prototype_pictures,
     require_consistent,
 )
@@ -36,7 +36,7 @@ def consistent(
     digest = None if note == BY_ORDER else "0"
     source = Source(ROOT, files, (None,) * len(files), (digest,) * len(files))
     placed = [
-        Placed(str(file), Match(file, digest, label, note), label, predicted)
+        Item(None, predicted=predicted, label=label, image=Match(file, digest, label, note))
         for file, label in zip(files, labels, strict=True)
     ]
     try:

@@ -20,7 +20,7 @@ from verale import files
 from verale.certificate.words import PROTOTYPES
 from verale.checker.options import AuditOptions
 from verale.head import BankPooling
-from verale.report import page_detail, page_full
+from verale.report import account, page_full
 from verale.report.collect import collect
 from verale.report.estimates import Estimates
 from verale.report.images import GONE
@@ -113,7 +113,7 @@ def test_file_names_that_are_no_utf8_can_be_written(tmp_path):
 
 def test_nothing_is_called_proved_that_nobody_audited(folder):
     shown = page_of(collect(folder))
-    assert shown.rows["status"] == ["NOT_AUDITED"] * 4 and shown.data["runs"] == []
+    assert shown.rows["status"] == ["NOT_AUDITED"] * 4 and shown.rows["run"] == [None] * 4
     assert "Nothing here is audited" in shown.text and "has <b>proved" not in shown.text
 
 
@@ -278,7 +278,7 @@ def test_what_is_told_is_what_the_checker_of_the_verdicts_proves(folder, monkeyp
     asked = []
     monkeypatch.setattr(arguments, "auditor_for", None)
     monkeypatch.setattr(collection.auditor, "numbers", asked.append)
-    monkeypatch.setattr(page_detail, "account_of", lambda *given: None)
+    monkeypatch.setattr(account, "account_of", lambda *given: None)
     page(collection, "A report")
     assert collection.auditor.kernel == "arb"
     assert asked == [item.path.read_bytes() for item in collection.items if item.path is not None]

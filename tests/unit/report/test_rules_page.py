@@ -14,7 +14,7 @@ from verale.certificate import ActivationStatement
 from verale.certificate.words import PROTOTYPES
 from verale.errors import InputError
 from verale.head import save_latents
-from verale.report.static_pages import pictures_in, rules_page
+from verale.report.static_pages import pictures_of, rules_page
 from verale.runs.rules import RuleList, fit_rules
 
 
@@ -53,7 +53,7 @@ def test_pictures_stand_with_their_prototypes(rules, tmp_path):
     for number in shown:
         Image.new("L", (4, 4), 40 * number).save(folder / f"{number:04d}.png")
     Image.new("L", (4, 4)).save(folder / "cover.png")
-    pictures = pictures_in(folder)
+    pictures = pictures_of("", folder)
     assert sorted(pictures) == shown
     text = rules_page(rules, pictures).decode()
     for number in shown:
@@ -72,6 +72,6 @@ def test_shares_are_rounded_down(rules):
 def test_a_folder_without_numbered_pictures_is_named(tmp_path):
     Image.new("L", (4, 4)).save(tmp_path / "cover.png")
     with pytest.raises(InputError, match="no picture whose name is a prototype's number"):
-        pictures_in(tmp_path)
+        pictures_of("", tmp_path)
     with pytest.raises(InputError, match="no such folder"):
-        pictures_in(tmp_path / "none")
+        pictures_of("", tmp_path / "none")
