@@ -651,11 +651,11 @@ report/account.py account_of: a lead may be less than the one that is stated
 report/account.py account_of: the class that comes last is told as the one that comes closest
     (leads[c], c) => (-leads[c], c)
     unit/report/test_account.py::test_what_is_shown_adds_up_and_the_image_keeps_to_it[euclidean-evidence-proved]
-report/page_detail.py Details.of: what is proved is of another head
-    auditor_for(file) => auditor_for(file.of(file.path))
+report/collect.py Collection.numbers: what is proved is of another head
+    auditor_for(self.head_file).numbers => auditor_for(self.head_file.of(self.head_file.path)).numbers
     unit/report/test_page.py::test_what_is_told_is_proved_of_the_head_that_the_page_shows
-report/page_detail.py Details.of: what is told beside a verdict is not what its checker proves
-    collection.auditor or auditor_for(file) => auditor_for(file)
+report/collect.py Collection.numbers: what is told beside a verdict is not what its checker proves
+    never self.auditor is not None
     unit/report/test_page.py::test_what_is_told_is_what_the_checker_of_the_verdicts_proves
 
 checker/proved/claims.py ProvedAudit.prove: a statement can be spared, and nobody says so

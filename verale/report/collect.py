@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
     from verale.checker import Auditor
     from verale.checker.head import Head as CheckedHead
+    from verale.checker.numbers import Numbers
     from verale.checker.read.pictures import Picture
     from verale.head import Head
     from verale.report.origins import ToldOrigin
@@ -254,6 +255,16 @@ class Collection:
         if self.auditor is not None:
             return self.auditor.head
         return None if self.read_head is None else self.read_head.head
+
+    @cached_property
+    def numbers(self) -> Callable[[bytes], Numbers] | None:
+        """What the checker proves from the statements in a certificate's bytes: that of the verdicts, where they are
+        given now; None without a head. Raises InputError: it cannot use the head."""
+        if self.auditor is not None:
+            return self.auditor.numbers
+        from verale.runs.arguments import auditor_for
+
+        return None if self.head_file is None else auditor_for(self.head_file).numbers
 
     @cached_property
     def _network(self) -> NetworkBeside | None:

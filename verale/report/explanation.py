@@ -233,13 +233,7 @@ def _where(compared: Sequence[PatchStatement], of: int) -> str:
 
 
 def _clauses(statements: Sequence[Statement], count: int | None, listed: str) -> list[str]:
-    """The clauses in words.
-
-    Args:
-        statements: all statements.
-        count: how many prototypes there are, if that is known.
-        listed: what follows the number of prototypes that are not named.
-    """
+    """The clauses in words; `listed` follows the number of prototypes that are not named."""
     ends = {s.prototype: (s.lower, s.upper) for s in statements if isinstance(s, ActivationStatement)}
     named: set[int] | None = set(ends)
     words = []

@@ -107,7 +107,7 @@ def seen_alone(fields: ReceptiveFields) -> tuple[Fraction, Fraction]:
 def grid_of_image(
     patches: int, head: Head | None, latents: Tensor | None, shape: tuple[int, int] | None = None
 ) -> Grid | None:
-    """The grid of an image's patches.
+    """The grid of an image's patches, as `grid_of`.
 
     Args:
         patches: L.

@@ -213,13 +213,7 @@ def outline(
 
 
 def _title(stated: bool, outlined: int, fields: ReceptiveFields | None) -> str:
-    """What stands above the image.
-
-    Args:
-        stated: whether statements are about patches.
-        outlined: how many patches are outlined.
-        fields: their receptive fields, where known.
-    """
+    """What stands above the image, by whether statements are about patches, and how many are outlined."""
     what = "prototypes that patches are compared with" if stated else "prototypes where they are most active (float64)"
     what += f", of the first {MOST} patches" if outlined > MOST else ""
     if not outlined or fields is None:

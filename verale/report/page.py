@@ -89,7 +89,7 @@ def page(
         notes.append("Receptive fields are left out: those that source.json notes are of another latent grid.")
     left = limits.size - sum(map(len, training.uris)) - len(_deflated(rows)) - _REST
     left -= 0 if checking is None else checking.size
-    shared = Details.of(collection, checking, _observable(collection), fields)
+    shared = Details(collection, checking, _observable(collection), fields)
     full = _in_full(collection, shared, limits, left, notes, advance)
     rows |= full.rows
     data = {

@@ -6,6 +6,7 @@ import io
 from base64 import b64decode
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,6 @@ from verale.report.page_check import Checking
 
 if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
-    from verale.checker import Auditor
-    from verale.checker.head import Head
     from verale.report.estimates import Estimates, Standing
 
 __all__ = ["Details", "plain_patches"]
@@ -47,33 +46,19 @@ class Details:
         checking: the checker in the page; None without it.
         observable: what comparing a patch with a prototype gives.
         fields: the receptive fields of the patches; None where they are not known.
-        checker: says what statements prove of activations, that of the verdicts where they are given now; None without
-            a head.
-        head: the head, as the checker computes with it; None without one.
-        standing: how activations stand among those of all images, where known.
     """
 
     collection: Collection
     checking: Checking | None
     observable: str
     fields: ReceptiveFields | None
-    checker: Auditor | None
-    head: Head | None
-    standing: Standing | None
 
-    @classmethod
-    def of(
-        cls, collection: Collection, checking: Checking | None, observable: str, fields: ReceptiveFields | None
-    ) -> Details:
-        """Of a page. Raises InputError: the checker cannot use the head."""
-        file, head = collection.head_file, collection.checked_head
-        if file is None or head is None:
-            return cls(collection, checking, observable, fields, None, None, None)
+    @cached_property
+    def _standing(self) -> Standing | None:
+        """How activations stand among those of all images, where known."""
         from verale.report.estimates import Standing
-        from verale.runs.arguments import auditor_for
 
-        checker = collection.auditor or auditor_for(file)
-        return cls(collection, checking, observable, fields, checker, head, Standing.of(collection))
+        return None if self.collection.checked_head is None else Standing.of(self.collection)
 
     def told(self, item: Item, certificate: Certificate, picture: str) -> tuple[dict[str, object], list[int] | None]:
         """A certificate with estimates for people, and what the checker in the page is asked.
@@ -114,7 +99,7 @@ class Details:
             "maps": {} if account is None else _maps(estimates, account),
             "narrower": None if asked is None else asdict(asked),
             "bounded": None if count is None else _bounded(certificate, count),
-            "standing": self._standing(item, certificate),
+            "standing": self._stands(item, certificate),
             "plain": self._plain(picture, grid, [*estimates.attained, *estimates.best, *_patches(certificate)]),
             "questions": None if self.checking is None else self.checking.questions(certificate),
         }
@@ -122,9 +107,10 @@ class Details:
 
     def _account(self, item: Item, certificate: Certificate) -> Account | None:
         """The checker is asked where it has not run out of its limit just now."""
-        if self.checker is None or self.head is None or (item.record and item.record["reason"] == "limit"):
+        head, numbers = self.collection.checked_head, self.collection.numbers
+        if head is None or numbers is None or (item.record and item.record["reason"] == "limit"):
             return None
-        return proved_account(item.data, certificate, self.head, self.checker.numbers)
+        return proved_account(item.data, certificate, head, numbers)
 
     def _now(self, estimates: Estimates, account: Account) -> list[list[str]]:
         """Of each rival that is told what the class gets, and what is taken back, at this image; empty without it."""
@@ -135,13 +121,14 @@ class Details:
         pairs = given_and_taken(self.collection.head, estimates, account.predicted, [c.rival for c in account.closest])
         return [[about(given), about(taken)] for given, taken in pairs]
 
-    def _standing(self, item: Item, certificate: Certificate) -> dict[int, str]:
+    def _stands(self, item: Item, certificate: Certificate) -> dict[int, str]:
         """By statement about an activation: where the image's own stands among all images."""
         count = self.collection.prototypes_of(certificate)
-        if self.standing is None or item.index is None or item.index >= len(self.standing) or count is None:
+        standing = self._standing
+        if standing is None or item.index is None or item.index >= len(standing) or count is None:
             return {}
         return {
-            number: self.standing.told(item.index, statement.prototype)
+            number: standing.told(item.index, statement.prototype)
             for number, statement in enumerate(certificate.statements)
             if isinstance(statement, ActivationStatement) and statement.prototype < count
         }
@@ -200,14 +187,8 @@ FIELD_HOLDS_MORE, FIELD_IS_PLAIN, FIELD_UNKNOWN = "more", "plain", "unknown"
 
 
 def plain_patches(picture: str, grid: Grid, patches: set[int], fields: ReceptiveFields | None) -> dict[int, str]:
-    """Of the patches whose squares are nearly of one colour: what their receptive fields hold.
-
-    Args:
-        picture: a data URI, base64, that the page made.
-        grid: where the patches lie.
-        patches: those that are looked at.
-        fields: the receptive fields; None where they are not known.
-    """
+    """Of those of some patches whose squares are nearly of one colour: what their receptive fields hold. `picture` is a
+    data URI, base64, that the page made."""
     with Image.open(io.BytesIO(b64decode(picture.partition(",")[2]))) as opened:
         grey = opened.convert("L")
     wide, high = grey.size

@@ -41,7 +41,6 @@ from verale.report.outlined import (
 )
 from verale.report.single import Shown, shown_of
 from verale.report.thumbnails import ImageFile, Window, window_of
-from verale.runs.arguments import auditor_for
 
 if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
@@ -201,10 +200,7 @@ def picture(collection: Collection, kind: str, compact: bool = False) -> bytes:
     data, given = item.data, item.certificate
     if given is None:
         raise InputError(item.path, f"cannot be drawn: {item.problem}")
-    numbers = (
-        None if collection.head_file is None else (collection.auditor or auditor_for(collection.head_file)).numbers
-    )
-    telling = Telling.of(data, collection.read_head, collection.classes, numbers)
+    telling = Telling.of(data, collection.read_head, collection.classes, collection.numbers)
     pixels, known = pixels_of_item(collection, item)
     grid = collection.grid_of(given.patches, given.network)
     drawn = ((j, _prototype(collection, j, given.network)) for j in telling.prototypes)
