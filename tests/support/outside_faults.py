@@ -759,7 +759,7 @@ report/vocabulary.py of_unproved: prototypes are what their pictures show
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[html]
 report/static_pages.py rules_page: prototypes of rules are what their pictures show
     PROTOTYPES if pictures else '' => ''
-    unit/report/test_rules_page.py::test_pictures_stand_with_their_prototypes
+    unit/report/test_static_pages.py::test_pictures_stand_with_their_prototypes
 report/static_pages.py attribution_page: those that explanations share are, too
     PROTOTYPES if pictures else '' => ''
     unit/runs/test_attribute.py::test_the_page_says_what_the_numbers_mean_and_asks_nobody[top_k]

@@ -328,33 +328,36 @@ def _columns(entries: Sequence[list[str]], most: int) -> list[list[str]]:
 
 
 class _Lines:
-    """Lines of text that are no wider than there is room."""
+    """Lines of text that are no wider than there is room; each word is measured once."""
 
     def __init__(self, figure: Figure) -> None:
-        self._dpi = figure.dpi
+        self._dpi, self._known = figure.dpi, dict[tuple[str, str], float]()
         self._renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+
+    def _width(self, text: str, weight: str) -> float:
+        """In pixels."""
+        if (text, weight) not in self._known:
+            font = FontProperties(size=_SIZE, weight=weight)
+            self._known[text, weight] = self._renderer.get_text_width_height_descent(text, font, False)[0]
+        return self._known[text, weight]
 
     def of(self, text: str, inches: float, weight: str = "normal") -> list[str]:
         """The lines of a text, broken between words where it has to be, and within those that are too long."""
-        font, most = FontProperties(size=_SIZE, weight=weight), inches * self._dpi
-
-        def is_wide(line: str) -> bool:
-            return bool(self._renderer.get_text_width_height_descent(line, font, False)[0] > most)
-
-        if not is_wide(text):
-            return [text]
-        indent, rows = _INDENT if text.startswith(_BULLET) else "", [""]
+        most, indent = inches * self._dpi, _INDENT if text.startswith(_BULLET) else ""
+        rows, wide = [""], 0.0
         for number, word in enumerate(text.split(" ")):
-            line = f"{rows[-1]} {word}" if number else word
-            if number and is_wide(line):
-                line = f"{indent}{word}"
-                rows.append(line)
-            while is_wide(line):
-                fits = next(n for n in range(len(line), 0, -1) if n == 1 or not is_wide(line[:n]))
-                rows[-1] = line[:fits]
-                line = line[fits:]
-                rows.append(line)
-            rows[-1] = line
+            more = self._width(word, weight) + (self._width(" ", weight) if number else 0)
+            if number and wide + more > most:
+                rows.append(f"{indent}{word}")
+                wide = self._width(rows[-1], weight)
+            else:
+                rows[-1] += f" {word}" if number else word
+                wide += more
+            while wide > most and len(rows[-1]) > 1:
+                line = rows[-1]
+                fits = next(n for n in range(len(line) - 1, 0, -1) if n == 1 or self._width(line[:n], weight) <= most)
+                rows[-1:] = line[:fits], line[fits:]
+                wide = self._width(rows[-1], weight)
         return rows
 
 

@@ -102,6 +102,11 @@ def test_a_digest_without_the_latents_binds_nothing(tmp_path) -> None:
     ]
     (tmp_path / "a.png").write_bytes(b"b")
     assert Matcher(bound, None, ROOT).image(0, True).note == GONE
+    for name in ("b.png", "deep/a.png"):  # wherever it lies now, in the folder of its name first
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"a")
+        found = Matcher(bound, None, ROOT).image(0, True)
+        assert found is not None and (found.file, found.note) == (tmp_path / "b.png", AS_NOTED)
 
 
 def test_pictures_of_prototypes_are_files_whose_names_are_numbers(tmp_path) -> None:

@@ -10,8 +10,11 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from verale import pictures
+from verale.adapters.fields import ReceptiveFields
 from verale.errors import InputError
-from verale.report.thumbnails import ImageFile, open_image, thumbnail, window_of
+from verale.report.grid import Grid
+from verale.report.page_detail import plain_patches
+from verale.report.thumbnails import ImageFile, Thumbnails, open_image, thumbnail, window_of
 
 WHOLE = (0, 0, 1, 1)
 
@@ -112,3 +115,15 @@ def test_of_a_photograph_the_pixels_as_they_are_stored_and_nothing_else(tmp_path
         kinds.append(data[at + 4 : at + 8])
         at += 12 + int.from_bytes(data[at : at + 4], "big")
     assert set(kinds) == {b"IHDR", b"IDAT", b"IEND"}
+
+
+def test_squares_of_one_colour_are_known_and_what_their_fields_hold(tmp_path):
+    """8 by 8 pixels, black but for a stroke in the lower half's left quarter. A token has no square."""
+    fields = ReceptiveFields(((0, 8), (4, 8)), ((0, 4), (3, 8)), (8, 8), ())
+    image = Image.new("L", (8, 8))
+    image.putpixel((1, 6), 255)
+    image.save(tmp_path / "a.png")
+    uri = Thumbnails(224).uri(ImageFile(tmp_path / "a.png"))
+    assert plain_patches(uri, Grid(2, 2), {0, 1, 2, 3}, fields) == {0: "more", 1: "plain", 3: "plain"}
+    assert plain_patches(uri, Grid(2, 2), {0, 2}, None) == {0: "unknown"}
+    assert plain_patches(uri, Grid(2, 2, tokens=1), {0}, fields) == {}
