@@ -144,15 +144,9 @@ class Account:
 def proved_account(
     data: bytes, certificate: Certificate, head: Head, numbers: Callable[[bytes], Numbers]
 ) -> Account | None:
-    """The account of a certificate; None where there is none, or the checker does not say what its statements prove.
-
-    Args:
-        data: the bytes of its file.
-        certificate: what they say.
-        head: the head, of which the certificate perhaps is not.
-        numbers: what a checker proves from the statements in a certificate's bytes (`Auditor.numbers`); asked only
-            where there may be an account, whatever is proved.
-    """
+    """The account of a certificate, perhaps of another head; None where there is none, or the checker does not say
+    what its statements prove. `numbers` says that of a certificate's bytes (`Auditor.numbers`), and is asked only
+    where there may be an account, whatever is proved."""
     rivals = sum(margin is not None for margin in certificate.margins)
     fits = certificate.predicted < head.classes == len(certificate.margins)
     if head.readout != "linear" or not fits or not rivals:

@@ -29,7 +29,7 @@ from verale.checker.verdict import EXIT_UNUSABLE, claim_in_words
 from verale.errors import InputError, naming
 from verale.files import SentFile, certificate_index, certificates_folder, certificates_in, read
 from verale.report.explanation import named_prototypes
-from verale.report.grid import Grid, NetworkBeside, fields_of_grid, grid_of_image
+from verale.report.grid import Grid, NetworkBeside, grid_of_image
 from verale.report.images import OUTSIDE, Match, Matcher, prototype_pictures, require_consistent
 from verale.runs.explained_run import HeadOfRun
 from verale.runs.inputs import SOURCE, TABLE, find_inputs, images_of_run
@@ -281,10 +281,13 @@ class Collection:
         return grid_of_image(patches, self.head, self.latents, None if beside is None else beside.shape)
 
     def fields_of(self, grid: Grid | None, network: str | None) -> ReceptiveFields | None:
-        """The receptive fields of the patches of a certificate: those of the network that it names, as the checker
-        computes them, where that lies in the folder; of others those that the source notes."""
+        """The receptive fields of the patches of a certificate, if they are of this grid: those of the network that it
+        names, as the checker computes them, where that lies in the folder; of others those that the source notes."""
         beside = self._network_named(network)
-        return fields_of_grid(self.source.fields if beside is None else beside.fields, grid)
+        fields = self.source.fields if beside is None else beside.fields
+        if fields is None or grid is None or (len(fields.rows), len(fields.columns)) != (grid.rows, grid.columns):
+            return None
+        return fields
 
     def origin_of(self, prototype: int, network: str | None) -> tuple[Picture, tuple[int, int]] | None:
         """The picture and the cell that a prototype is told to be a part of, beside a certificate that names this

@@ -45,8 +45,8 @@ _NAMED = 3
 """The most prototypes whose activations are told one by one."""
 _LISTED = 8
 """The most prototypes that are named together."""
-_LAST = (PatchStatement, ActivationStatement, FloorStatement, OrderStatement, SumStatement)
-"""The order in which kinds of statements are told: of clauses floors first, and sums last of all."""
+_ORDER = (ActivationStatement, FloorStatement, OrderStatement, SumStatement, PatchStatement)
+"""The order in which kinds of statements are told: of clauses floors first, and sums last."""
 
 
 @dataclass(frozen=True)
@@ -141,12 +141,7 @@ def stated_prototypes(statements: Sequence[Statement]) -> tuple[int, ...]:
 
 def named_prototypes(certificate: Certificate, count: int | None = None) -> tuple[int, ...]:
     """The prototypes to show with an explanation: those of statements that are named one by one, and the few that a
-    floor speaks of.
-
-    Args:
-        certificate: whose statements are meant.
-        count: how many prototypes the head has, if that is known.
-    """
+    floor speaks of, if the head is known to have so many prototypes."""
     compared = [s for s in certificate.statements if isinstance(s, PatchStatement)]
     named = [s.prototype for s in compared] if _few(compared, certificate.patches) else []
     named += stated_prototypes(certificate.statements)
@@ -157,23 +152,14 @@ def named_prototypes(certificate: Certificate, count: int | None = None) -> tupl
 
 
 def in_brief(certificate: Certificate, count: int | None = None) -> str:
-    """What has to hold, in a line of a list: `prototype 5 is active at least 2; no other prototype is active above 1`.
-
-    Args:
-        certificate: whose statements are meant.
-        count: how many prototypes the head has, if that is known.
-    """
+    """What has to hold, in a line of a list: `prototype 5 is active at least 2; no other prototype is active above 1`;
+    of a head with so many prototypes, if that is known."""
     return "; ".join(_told(certificate, "", count, False)) or "nothing has to hold"
 
 
 def conditions(certificate: Certificate, observable: str = "comparison", count: int | None = None) -> list[str]:
     """What has to hold, as the parts of a sentence that begins "The class is 3 whenever ..."; empty if nothing.
-
-    Args:
-        certificate: whose statements have to hold.
-        observable: what comparing a patch with a prototype gives, such as `squared distance`.
-        count: how many prototypes the head has, if that is known.
-    """
+    `observable` is what comparing a patch with a prototype gives; for `count` see `in_brief`."""
     return _told(certificate, observable, count, True)
 
 
@@ -237,7 +223,7 @@ def _clauses(statements: Sequence[Statement], count: int | None, listed: str) ->
     ends = {s.prototype: (s.lower, s.upper) for s in statements if isinstance(s, ActivationStatement)}
     named: set[int] | None = set(ends)
     words = []
-    for statement in sorted(statements, key=lambda s: _LAST.index(type(s))):
+    for statement in sorted(statements, key=lambda s: _ORDER.index(type(s))):
         if isinstance(statement, OrderStatement):
             end = upper_end(statement.upper)
             bounds = f"active at most {end}", f"active above {end}"

@@ -61,15 +61,9 @@ class Details:
         return None if self.collection.checked_head is None else Standing.of(self.collection)
 
     def told(self, item: Item, certificate: Certificate, picture: str) -> tuple[dict[str, object], list[int] | None]:
-        """A certificate with estimates for people, and what the checker in the page is asked.
-
-        Also the prototypes that add to its proved lead, those that add most first; None where that is not known.
-
-        Args:
-            item: which has it.
-            certificate: the certificate.
-            picture: the image as a data URI; empty without one.
-        """
+        """An item's certificate with estimates for people, and what the checker in the page is asked; also the
+        prototypes that add to its proved lead, those that add most first; None where that is not known. `picture` is
+        the image as a data URI, empty without one."""
         from verale.report.estimates import estimates_of_item
 
         collection, account = self.collection, self._account(item, certificate)

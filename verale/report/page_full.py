@@ -157,14 +157,8 @@ class EmbeddedPrototypes:
 
     @classmethod
     def of(cls, collection: Collection, made: Thumbnails, room: int, network: str | None) -> EmbeddedPrototypes:
-        """Pictures of which prototypes are proved to be parts, their own, then training images; what fits.
-
-        Args:
-            collection: what the page shows.
-            made: makes the pictures small.
-            room: the bytes that they may take.
-            network: the digest of the network that certificates name; proved parts are of its pictures.
-        """
+        """Pictures of which prototypes are proved to be parts by the network with this digest, their own, then training
+        images; what fits into `room` bytes."""
         from verale.report.estimates import favoured_classes
 
         album, source = _Album(room), collection.source

@@ -59,15 +59,8 @@ def compare_page(
     allow: Sequence[str] = (),
     embeds: bool = True,
 ) -> bytes:
-    """The bytes of the page's file, UTF-8 HTML.
-
-    Args:
-        comparison: what was compared.
-        counts: what that came to.
-        listed: the images that are listed.
-        allow: folders of which images may be shown that `source.json` names, beside the run's own.
-        embeds: whether images are shown.
-    """
+    """The bytes of the page's file, UTF-8 HTML: of a comparison, with what it came to, and the images that are listed.
+    Images are shown if it `embeds` any, of those that `source.json` names also from the folders to `allow`."""
     shown, classes = listed[:_MOST_IMAGES], comparison.a.names
     pictures = _pictures(comparison, shown, allow) if embeds else {}
     return rendered(
@@ -217,11 +210,7 @@ def _part(source: Source, origin: Origin) -> tuple[float, float, float, float] |
 
 
 def rules_page(rules: RuleList, pictures: dict[int, str]) -> bytes:
-    """The bytes of the page's file, UTF-8 HTML.
-
-    Args:
-        pictures: of prototypes, by number, as data URIs.
-    """
+    """The bytes of the page's file, UTF-8 HTML, with pictures of prototypes by number, as data URIs."""
     sets = [("Fitted to", rules.fitted), *([] if rules.held_out is None else [("Held out", rules.held_out)])]
     return rendered(
         "rules.html",
@@ -271,13 +260,7 @@ _MOST_BARS = 40
 
 
 def attribution_page(found: Attribution, head: Head, pictures: dict[int, str]) -> bytes:
-    """The bytes of the page's file, UTF-8 HTML.
-
-    Args:
-        found: the attribution.
-        head: its head.
-        pictures: of prototypes, by number, as data URIs.
-    """
+    """The bytes of the page's file, UTF-8 HTML, with pictures of prototypes by number, as data URIs."""
     bars = {kind: [_bar(each, found, pictures) for each in found.of(kind)] for kind in ("prototype", "patch")}
     clauses = [_bar(each, found, {}) for kind in ("ceiling", "floor") for each in found.of(kind)]
     sizes = sorted(each.size for each in found.explanations)
