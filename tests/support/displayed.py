@@ -22,6 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 from support.commands import in_process
+from support.pages import Page
 
 import verale
 from verale.certificate import Certificate
@@ -62,8 +63,6 @@ def _report(source: Path, out: Path, *options: str) -> None:
 
 
 def _html(folder: Path, file: Path, number: int, out: Path) -> Displayed:
-    from unit.report.test_page import Page
-
     _report(folder, out)
     page = Page(out.read_bytes())
     rows = page.rows

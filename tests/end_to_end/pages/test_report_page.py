@@ -10,20 +10,17 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page
-from support.commands import in_process
-from support.reading import read_margins, read_table
+from support.reading import read_margins
 from support.reporting import browser, folder_of, report_head, reported, with_pictures, written
 from support.small import small_head
 from support.tabs import at
 
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
-from verale.certificate.statements import statement_of
-from verale.certificate.words import about, below, between, upper_end
+from verale.certificate.words import about, below, between
 from verale.checker import certificate as checked
 from verale.checker.certificate import read_certificate
 from verale.report.collect import collect
 from verale.report.estimates import estimates_of
-from verale.report.explanation import conditions
 from verale.report.images import BY_ORDER
 from verale.report.origins import ToldOrigin
 from verale.report.page import Limits
@@ -241,34 +238,6 @@ def test_a_class_that_is_not_known_is_neither_right_nor_wrong(tabs, tmp_path):
     assert "right" not in said and "wrong" not in said and "latents may lie beyond the head's domain" in said
 
 
-def test_numbers_that_hardly_are_floats_are_told_as_they_are(tabs, tmp_path):
-    """However another program spells them: an upper end just below 0 was told as "at most 0"."""
-    folder = folder_of(tmp_path / "out", paradigm="top_k")
-    path = folder / "000000.ale.json"
-    record = json.loads(path.read_text())
-    tiny, huge = "0x1.0000000000000p-1074", "0x1.fffffffffffffp+1023"
-    record["predicate"] |= {
-        "claims": ["entailment", "instance"],
-        "statements": [
-            {"prototype": 1, "interval": [tiny, huge]},
-            {"except": [], "upper": "-0x1.0000000000000p-1050"},
-        ],
-        "margins": [None if margin is None else (huge if rival else tiny)
-                    for rival, margin in enumerate(record["predicate"]["margins"])],
-    }  # fmt: skip
-    path.write_text(json.dumps(record))
-    certificate = Certificate.from_bytes(path.read_bytes())
-    tab = tabs.open(written(tmp_path / "report.html", collect(folder)), 0)
-    said = read_table(tab, report_head().size)
-    assert [*map(statement_of, said.values())] == [*certificate.statements]
-    margins = read_margins(tab, ["ant", "bee", "cat"])
-    assert margins == {c: below(margin) for c, margin in enumerate(certificate.margins) if margin is not None}
-    shown = in_process("show", path).stdout
-    for text in (tab.inner_text("#detail"), shown):
-        assert "at most -8.2890461e-317" in text and "5e-324 to 1.7976931348623157e+308" in text
-        assert "NaN" not in text and "Infinity" not in text
-
-
 def test_whatever_files_hold_nothing_of_it_is_run(tabs, tmp_path):
     names = [f"{n}{text}".replace("/", "") + ".png" for n, text in enumerate(HOSTILE)]
     folder = folder_of(tmp_path / "out", report_head(labels=HOSTILE), "projection", names=names)
@@ -296,24 +265,6 @@ def test_it_prints_all_statements_without_what_only_screens_need(tabs, report):
     tab.emulate_media(media="print")
     assert not tab.is_visible("#filters") and not tab.is_visible("#pages")
     assert tab.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
-
-
-def test_statements_about_activations(tabs, tmp_path):
-    tab = tabs.open(reported(tmp_path, paradigm="top_k"), 0)
-    certificate = read_certificate((tmp_path / "out" / "000000.ale.json").read_bytes())
-    (clause,) = [one for one in certificate.statements if isinstance(one, checked.OrderStatement)]
-    stated = [one for one in certificate.statements if isinstance(one, checked.ActivationStatement)]
-    first = first_screen(tab)
-    end = upper_end(clause.upper)
-    parts = conditions(certificate, "squared distance", report_head().size)
-    assert "whenever " in first and all(part in first for part in parts)
-    assert tab.locator(".prototypes > li:not(.clause):has(.says)").count() == len(stated)
-    assert f" active at most {end}" in first
-    assert tab.locator(".group").count() == 1 and tab.locator(".picture .patch").count() > 0
-    tab.locator(".picture .patch").first.click()
-    assert tab.get_attribute("#all-statements", "open") is not None
-    said = tab.inner_text("#detail")
-    assert "prototype" in said and "at most " in said and "greatest, in float64, at patch " in said
 
 
 def test_statements_with_a_bound_on_one_side(tabs, tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import shutil
 from hashlib import sha256
@@ -88,11 +87,6 @@ def test_what_claims_no_instance_is_not_just_called_proved(folder, tmp_path):
     assert sorted(item.verdict.caveat for item in read.items) == ["instance not checked"] * 3 + ["no instance claimed"]
 
 
-def test_another_heads_certificates_are_not_proved(folder, tmp_path):
-    report_head(labels=None).save(tmp_path / "other.safetensors")
-    assert statuses(audited(collect(folder, tmp_path / "other.safetensors"))) == ["NOT_PROVED"] * 4
-
-
 def test_verdicts_of_an_audit_log(folder):
     collection = with_verdicts_from(collect(folder), audit_log_of(folder))
     assert statuses(collection) == ["PROVED"] * 4 and "r.json" in collection.audited
@@ -123,7 +117,9 @@ def test_a_verdict_of_now_is_for_the_bytes_that_are_shown(folder):
 def test_a_verdict_is_for_the_same_head_only(folder, tmp_path):
     log = audit_log_of(folder)
     report_head(labels=None).save(tmp_path / "other.safetensors")
-    assert statuses(with_verdicts_from(collect(folder, tmp_path / "other.safetensors"), log)) == [NOT_AUDITED] * 4
+    other = collect(folder, tmp_path / "other.safetensors")
+    assert statuses(with_verdicts_from(other, log)) == [NOT_AUDITED] * 4
+    assert statuses(audited(other)) == ["NOT_PROVED"] * 4
     (folder / "head.safetensors").unlink()  # then that which the certificate names
     assert statuses(with_verdicts_from(collect(folder), log)) == ["PROVED"] * 4
     text = log.read_text()
@@ -164,7 +160,7 @@ def verdicts(collection) -> list[str]:
     return [item.verdict.heading for item in collection.items]
 
 
-@pytest.mark.parametrize("order", [*itertools.permutations(range(3))], ids=str)
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0)], ids=str)
 def test_a_verdict_is_for_the_same_latents_only(copies, order, tmp_path):
     """One log of three folders: a page shows of each what the log says of it, whichever line is last."""
     log = str(tmp_path / "log")
