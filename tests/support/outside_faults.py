@@ -687,7 +687,7 @@ checker/verdict.py _who: a verdict does not say whom the environment named
     program_in_words(record['run']['checker']) => program_in_words({})
     unit/checker/proved/test_audit.py::test_records_name_the_executable
 report/images.py Matcher._of_picture: the file that source.json names is the picture
-    file = self._pictures.find(picture, places) => file = places[0]
+    file = self._find(picture, places) => file = places[0]
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-html]
 report/images.py Matcher._of_picture: an entry of source.json may contradict itself
     (file in places and (is_noted or not source.pictures)) or (is_noted and not is_there) => True

@@ -311,11 +311,6 @@ def test_the_page_writes_certificates_as_python_does(tabs, report):
     assert said == [text for _, text in cases]
 
 
-def test_statements_about_activations(tabs, tmp_path):
-    path = written(tmp_path / "report.html", collect(folder_of(tmp_path / "out", paradigm="top_k")), provable=True)
-    assert all(said.startswith(PROVED) for said in answers(tabs.open(path, 0)))
-
-
 @pytest.fixture(scope="module")
 def pictured(tmp_path_factory) -> Path:
     """The page of certificates that begin at pictures."""
