@@ -337,10 +337,6 @@ class Collection:
         """The names of the classes: the head's labels, otherwise the names of the images' folders."""
         return self.head.labels if self.head is not None and self.head.labels is not None else self.source.classes
 
-    def prototypes_of(self, certificate: Certificate) -> int | None:
-        """How many prototypes a certificate's head has, if that is the head at hand."""
-        return None if self.head is None or self.head.digest != certificate.head else self.head.size
-
     def latents_of(self, item: Item) -> Tensor | None:
         """The latents (1, ...) of an item's image, where they are known."""
         latents, index = self.latents, item.index

@@ -64,7 +64,7 @@ class Showing:
                 _table(f"Leads{as_claimed(shown.verdict.status)}", ("class", "behind by at least"), rivals, fewer),
                 _table("Where the prototypes come from (nothing proves it)", ("prototype", "copied from"), origins),
                 *(f"<p><small>{escape(note)}</small></p>" for note in notes),
-                _table("Digests (SHA-256)", ("what", "digest"), list(shown.digests.items())),
+                _table("Digests (SHA-256)", ("what", "digest"), list(shown.telling.digests.items())),
                 "</div>",
             ]
         )

@@ -8,6 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from verale.certificate.words import NAMED_PICTURE
 from verale.checker import certificate as checked
 from verale.checker.read.pictures import Picture
@@ -61,15 +63,11 @@ def pixels_of_item(collection: Collection, item: Item) -> tuple[Any, str]:
 
 def pixels_of(file: ImageFile) -> object:
     """What is drawn of an image's file in a form that matplotlib draws: (H, W, 3) bytes. Raises InputError."""
-    import numpy as np
-
     return np.asarray(open_image(file, _SIDE))
 
 
 def pixels_of_picture(picture: Picture) -> object:
     """A picture's values in the same form."""
-    import numpy as np
-
     return np.asarray(image_of(picture))
 
 
@@ -84,8 +82,6 @@ def pixels_of_given(image: Any, picture: str | None) -> tuple[Any, str]:
     Raises:
         InputError: a file that cannot be read.
     """
-    import numpy as np
-
     file = Path(image) if isinstance(image, (str, Path)) else None
     pixels = _upright(np.asarray(image)) if file is None else None
     if picture is not None:
@@ -97,8 +93,6 @@ def pixels_of_given(image: Any, picture: str | None) -> tuple[Any, str]:
 
 def _upright(pixels: Any) -> Any:
     """An array as matplotlib draws it."""
-    import numpy as np
-
     if pixels.ndim == 3 and pixels.shape[0] in (1, 3) and pixels.shape[2] not in (1, 3, 4):
         pixels = pixels.transpose(1, 2, 0)
     if pixels.ndim == 3 and pixels.shape[2] == 1:

@@ -7,7 +7,6 @@ import reprlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from verale.certificate.words import (
     AS_LABELLED,
@@ -96,7 +95,7 @@ def page(
         "version": __version__,
         "classes": collection.classes,
         "ownNames": collection.own_names,
-        "head": _head(collection),
+        "observable": None if collection.head is None else _observable(collection),
         "prototypes": training.prototypes,
         "origins": {
             j: told.caption if j in training.parts else told.sentence for j, told in collection.origins.items()
@@ -188,18 +187,6 @@ def _of_prototypes(collection: Collection, training: EmbeddedPrototypes) -> str:
 def _deflated(value: object) -> str:
     """What the page's script inflates and parses."""
     return deflated(json.dumps(value, separators=(",", ":")).encode())
-
-
-def _head(collection: Collection) -> dict[str, Any] | None:
-    head = collection.head
-    if head is None:
-        return None
-    return {
-        "sha256": head.digest,
-        "prototypes": head.size,
-        "observable": _observable(collection),
-        "similarity": repr(head.similarity),
-    }
 
 
 def _observable(collection: Collection) -> str:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from verale.certificate.statements import bounded
 from verale.certificate.words import about
 from verale.checker.certificate import ActivationStatement, Certificate
 from verale.report.account import Account, proved_account
@@ -69,18 +68,16 @@ class Details:
         collection, account = self.collection, self._account(item, certificate)
         estimates = estimates_of_item(collection, item, certificate)
         grid = collection.grid_of(certificate.patches, certificate.network)
-        count = collection.prototypes_of(certificate)
+        count = item.count
         predicted = collection.name_of(certificate.predicted)
         file = item.name if item.path is None else str(item.path.relative_to(collection.folder))
         asked = narrower(certificate, count, file, collection.name_of, account, estimates.ahead)
         detail: dict[str, object] = {
             "text": item.data.decode(),
             "claim": f"{item.claim(predicted)} {item.begun}".strip(),
-            "paradigm": certificate.paradigm,
             "grid": None if grid is None else asdict(grid),
             "similarity": [None if value is None else about(value) for value in estimates.similarity],
             "attained": estimates.attained if any(patch is not None for patch in estimates.attained) else [],
-            "best": estimates.best,
             "ahead": list(map(about, estimates.ahead)),
             "count": count,
             "conditions": conditions(certificate, self.observable.lower(), count),
@@ -92,7 +89,7 @@ class Details:
             "scores": _scores(certificate.predicted, estimates),
             "maps": {} if account is None else _maps(estimates, account),
             "narrower": None if asked is None else asdict(asked),
-            "bounded": None if count is None else _bounded(certificate, count),
+            "bounded": None if item.bounded is None else [item.bounded.prototypes, item.bounded.pairs],
             "standing": self._stands(item, certificate),
             "plain": self._plain(picture, grid, [*estimates.attained, *estimates.best, *_patches(certificate)]),
             "questions": None if self.checking is None else self.checking.questions(certificate),
@@ -117,14 +114,13 @@ class Details:
 
     def _stands(self, item: Item, certificate: Certificate) -> dict[int, str]:
         """By statement about an activation: where the image's own stands among all images."""
-        count = self.collection.prototypes_of(certificate)
         standing = self._standing
-        if standing is None or item.index is None or item.index >= len(standing) or count is None:
+        if standing is None or item.index is None or item.index >= len(standing) or item.count is None:
             return {}
         return {
             number: standing.told(item.index, statement.prototype)
             for number, statement in enumerate(certificate.statements)
-            if isinstance(statement, ActivationStatement) and statement.prototype < count
+            if isinstance(statement, ActivationStatement) and statement.prototype < item.count
         }
 
     def _plain(self, picture: str, grid: Grid | None, patches: Sequence[int | None]) -> dict[int, str]:
@@ -135,11 +131,6 @@ class Details:
 
 def _patches(certificate: Certificate) -> list[int]:
     return [patch for s in certificate.statements if (patch := getattr(s, "patch", None)) is not None]
-
-
-def _bounded(certificate: Certificate, count: int) -> list[int]:
-    reach = bounded(certificate.statements, count, certificate.patches)
-    return [reach.prototypes, reach.pairs]
 
 
 def _scores(predicted: int, estimates: Estimates) -> list[list[object]]:

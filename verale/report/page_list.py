@@ -70,7 +70,6 @@ def _image_sentence(item: Item) -> str:
 _COLUMNS: dict[str, Callable[[Item], Any]] = {
     "name": lambda item: item.name,
     "image": lambda item: "" if item.file is None else "/".join(item.file.parts[-2:]),
-    "index": lambda item: item.index,
     "match": lambda item: "" if item.image_note == AS_NOTED else item.image_note,
     "predicted": lambda item: item.predicted,
     "label": lambda item: item.label,
@@ -85,7 +84,6 @@ _COLUMNS: dict[str, Callable[[Item], Any]] = {
     "pictured": lambda item: item.certificate.arithmetic if item.certificate and item.proves_picture else None,
     "why": lambda item: "" if item.certificate is None else in_brief(item.certificate, item.count),
     "others": lambda item: item.others or None,
-    "paradigm": lambda item: None if item.certificate is None else item.certificate.paradigm,
     "sha256": lambda item: item.sha256,
     "bounds": _bounds,
     "run": _of_record(_run),

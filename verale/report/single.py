@@ -55,7 +55,6 @@ class Shown:
         image_is: what is known of the image: that it is the proved picture, or why it is perhaps another one.
         origins: where prototypes come from, in words, where known.
         judged_origins: of each prototype a sentence that says which patch of which picture it is, as it was proved now.
-        digests: SHA-256 of files, by what they are.
         own_names: whether the names of classes are not the head's.
         not_compared: whether nobody noted that the head's logits were compared with the network's.
     """
@@ -68,7 +67,6 @@ class Shown:
     image_is: str = ""
     origins: Mapping[int, str] = field(default_factory=dict)
     judged_origins: Mapping[int, str] = field(default_factory=dict)
-    digests: Mapping[str, str] = field(default_factory=dict)
     own_names: bool = False
     not_compared: bool = False
 
@@ -153,7 +151,7 @@ class Shown:
         yield self.verdict.not_proved
         if self.not_compared:
             yield NOT_COMPARED
-        for what, digest in self.digests.items():
+        for what, digest in self.telling.digests.items():
             yield f"sha256 of the {what} {digest}"
 
 
@@ -214,7 +212,7 @@ def shown_of(
         telling = Telling.of(data, facts, classes, numbers)
     except CheckerError as error:
         raise CertificateError(f"cannot be shown: {error}") from error
-    return Shown(telling, verdict, digests=telling.digests)
+    return Shown(telling, verdict)
 
 
 def single(path: str, inputs: Inputs, options: AuditOptions | None = None) -> Single:
@@ -268,7 +266,6 @@ def _shown(item: Item, telling: Telling, head: HeadOfRun | None, source: Source)
         correct=item.correct,
         image_is=_image_is(item, source),
         origins={j: str(origin) for j, origin in source.origins.items()},
-        digests=telling.digests,
         own_names=labels is None and source.classes is not None,
         not_compared=own and head is not None and not head.compared,
     )

@@ -116,7 +116,7 @@ def test_without_a_head_there_are_no_similarities(folder):
     (folder / "head.safetensors").unlink()
     (folder / "latents.safetensors").unlink()
     shown = page_of(collect(folder))
-    assert shown.data["head"] is None and shown.details[0]["similarity"] == []
+    assert shown.data["observable"] is None and shown.details[0]["similarity"] == []
     assert shown.details[0]["grid"] is None, "6 patches are no square"
     assert shown.rows["bounds"] == [None] * 4
 

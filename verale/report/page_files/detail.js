@@ -305,7 +305,7 @@ function inShort(detail, clause) {
 }
 
 function observableName() {
-  return data.head ? data.head.observable : "Observable";
+  return data.observable || "Observable";
 }
 
 // What a prototype stands for, and the cells to show: of its training image, and of the image where it is attained.
