@@ -20,7 +20,7 @@ from support.commands import in_process
 from support.displayed import OUTPUTS, displayed
 from support.networks import chunk
 from support.reporting import folder_of, report_head
-from support.seen import COUNT, explain_pictures, write_pictures
+from support.seen import COUNT, explained_pictures
 from support.torch_networks import SHAPE, random_pictures
 
 import verale
@@ -61,24 +61,10 @@ def once(outputs: list[str]) -> list[Any]:
     return [pytest.param(name, marks=[pytest.mark.long] * (name in ("parquet", "figure"))) for name in outputs]
 
 
-@pytest.fixture(scope="module")
-def explained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of pictures."""
-    folder = write_pictures(tmp_path_factory.mktemp("displayed"))
-    assert explain_pictures(folder).returncode == 0
-    return folder / "out"
-
-
-@pytest.fixture(scope="module")
-def for_float32(explained: Path) -> Path:
-    """The same for float32."""
-    assert explain_pictures(explained.parent, "--arithmetic", "float32", out="float32").returncode == 0
-    return explained.parent / "float32"
-
-
 @pytest.fixture
-def folder(explained: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(explained, tmp_path / "out"))
+def folder(tmp_path: Path) -> Path:
+    """A run of pictures."""
+    return Path(shutil.copytree(explained_pictures(), tmp_path / "out"))
 
 
 def noted(folder: Path) -> dict[str, Any]:
@@ -259,17 +245,17 @@ def test_what_source_json_says_of_another_picture_is_left_out(attack: Attack, fo
 
 
 @pytest.mark.parametrize("output", ["figure", *once([name for name in PROVED if name != "figure"])])
-def test_the_proof_of_the_picture_is_told_and_not_denied(output: str, explained: Path) -> None:
-    is_told(output, "real", explained)
+def test_the_proof_of_the_picture_is_told_and_not_denied(output: str) -> None:
+    is_told(output, "real")
 
 
 @pytest.mark.parametrize("output", shortly(PROVED))
-def test_its_arithmetic_is_told(output: str, for_float32: Path) -> None:
-    is_told(output, "float32", for_float32)
+def test_its_arithmetic_is_told(output: str) -> None:
+    is_told(output, "float32")
 
 
-def is_told(output: str, arithmetic: str, folder: Path) -> None:
-    shown = displayed(output, folder, 0)
+def is_told(output: str, arithmetic: str) -> None:
+    shown = displayed(output, explained_pictures(arithmetic), 0)
     if output in IN_WORDS:
         how = {"real": "in real arithmetic", "float32": "in float32, in any order of sums"}[arithmetic]
         begun = f"From the bytes of the picture, this network's first layers, {how}, give latents of which this holds."
@@ -388,8 +374,8 @@ def texts(figure: Any) -> str:
     return " ".join(" ".join(text.get_text() for text in figure.findobj(Text)).split())
 
 
-def test_an_image_that_is_given_is_compared_too(explained: Path, tmp_path: Path) -> None:
-    folder = explained
+def test_an_image_that_is_given_is_compared_too(tmp_path: Path) -> None:
+    folder = explained_pictures()
     certificate = Certificate.load(folder / "000000.ale.json")
     picture = random_pictures(COUNT)[0]
     upright = picture.permute(1, 2, 0).numpy()

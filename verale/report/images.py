@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar
 
 from verale.checker.errors import FormatError
 from verale.checker.read.pictures import LARGEST_PNG, SIGNATURE, Picture, read_png
@@ -27,9 +27,6 @@ from verale.files import read
 from verale.runs.images import IMAGE_SUFFIXES, classes_named
 from verale.runs.inputs import PICTURES as KEPT
 from verale.runs.source import Source
-
-if TYPE_CHECKING:
-    from verale.report.collect import Item
 
 __all__ = [
     "AS_GIVEN",
@@ -324,17 +321,18 @@ class Matcher:
             return None
 
 
-def _expected(item: Item) -> int | None:
+def _expected(item: Any) -> int | None:
     """The class of the folder that an item's image has to lie in: the true one. Where that is unknown, and the image is
     matched by order alone, the certificate's."""
-    return item.predicted if item.label is None and item.image_note == BY_ORDER else item.label
+    known: int | None = item.predicted if item.label is None and item.image_note == BY_ORDER else item.label
+    return known
 
 
-def require_consistent(items: Iterable[Item], source: Source, names: Sequence[str] | None, classes: int | None) -> None:
+def require_consistent(items: Iterable[Any], source: Source, names: Sequence[str] | None, classes: int | None) -> None:
     """Raise InputError if images lie in folders of other classes than what is known about them.
 
     Args:
-        items: those of which an image is known.
+        items: those of a `Collection`.
         source: has all images.
         names: of the classes, where known.
         classes: how many there are, where known.

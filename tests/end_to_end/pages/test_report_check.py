@@ -19,7 +19,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page
 from support.reporting import folder_of, report_head, written
-from support.seen import explain_pictures, write_pictures
+from support.seen import explained_pictures
 from support.tabs import Tabs, at
 from support.torch_networks import frozen_network
 
@@ -314,9 +314,7 @@ def test_the_page_writes_certificates_as_python_does(tabs, report):
 @pytest.fixture(scope="module")
 def pictured(tmp_path_factory) -> Path:
     """The page of certificates that begin at pictures."""
-    folder = write_pictures(tmp_path_factory.mktemp("pictured"))
-    assert explain_pictures(folder).returncode == 0
-    return written(folder / "report.html", collect(folder / "out"), provable=True)
+    return written(tmp_path_factory.mktemp("pictured") / "report.html", collect(explained_pictures()), provable=True)
 
 
 def test_proofs_begin_at_the_bytes_of_the_picture_that_is_drawn(tabs, pictured):
@@ -332,7 +330,7 @@ def test_proofs_begin_at_the_bytes_of_the_picture_that_is_drawn(tabs, pictured):
           return [canvas.width, canvas.height, ...pixels.data];
         }"""
     )
-    with Image.open(pictured.parent / "p" / "class 0" / "3.png") as image:
+    with Image.open(explained_pictures().parent / "p" / "class 0" / "3.png") as image:
         assert drawn == [*image.size, *image.convert("RGBA").tobytes()]
 
 
@@ -357,8 +355,8 @@ def test_another_picture_is_not_proved(tabs, pictured, tmp_path, renamed):
     assert seen.startswith(expected)
 
 
-def test_why_a_picture_is_not_asked_about_is_said(pictured, tmp_path):
-    arrived = shutil.copytree(pictured.parent / "out", tmp_path / "arrived")
+def test_why_a_picture_is_not_asked_about_is_said(tmp_path):
+    arrived = shutil.copytree(explained_pictures(), tmp_path / "arrived")
     certificate = read_certificate((arrived / "000000.ale.json").read_bytes())
 
     def missing(of: Certificate = certificate) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,6 @@ from support.reporting import browser, folder_of, report_head, reported, with_pi
 from support.small import small_head
 from support.tabs import at
 
-from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.certificate.words import about, below, between
 from verale.checker import certificate as checked
 from verale.checker.certificate import read_certificate
@@ -265,38 +263,6 @@ def test_it_prints_all_statements_without_what_only_screens_need(tabs, report):
     tab.emulate_media(media="print")
     assert not tab.is_visible("#filters") and not tab.is_visible("#pages")
     assert tab.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
-
-
-def test_statements_with_a_bound_on_one_side(tabs, tmp_path):
-    folder = folder_of(tmp_path / "out", paradigm="top_k")
-    path = folder / "000000.ale.json"
-    statements = (
-        PatchStatement(0, 1, -math.inf, 0.375),
-        ActivationStatement(2, 0.4375, math.inf),
-        OrderStatement((2, 5), 1.0),
-        FloorStatement((2,), -1.0),
-    )
-    replace(Certificate.load(path), statements=statements, minimal=False).save(path)
-    tab = tabs.open(written(tmp_path / "report.html", collect(folder)))
-    assert (
-        "prototype 2 is active at least 0.4375; 1 comparison with a prototype in 1 of the 6 patches comes out as"
-        " stated; none of the other 11 prototypes is active below -1; no prototype except prototypes 2 and 5 is active"
-        " above 1" in lines(tab)[0]
-    )
-    first = first_screen(at(tab, 0))
-    assert first.count("Claimed, not proved here: The class is ") == 1
-    for words in (
-        *("prototype 1: squared distance at most 0.375", "active at least 0.4375"),
-        "every prototype except prototypes 2 and 5 is active at most 1",
-        "every prototype except prototype 2 is active at least -1",
-    ):
-        assert words in first
-    assert "null" not in first and "NaN" not in first
-    tab.click("#all-statements summary")
-    assert set(tab.locator(".group td:last-child").all_inner_texts()) == {
-        *("at most 0.375", "at least 0.4375", "at most 1", "at least -1")
-    }
-    assert "statements about patches and activations is classified" in tab.inner_text("#detail")
 
 
 def test_the_first_screen_says_what_separates_the_class_and_what_each_patch_decides(tabs, report, folder):

@@ -4,12 +4,13 @@ says."""
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from support.seen import explain_pictures, write_pictures
+from support.seen import explained_pictures
 from support.small import small_head
 
 from verale.adapters.fields import ReceptiveFields
@@ -27,12 +28,10 @@ NOTED = {"size": [8, 8], "rows": [[0, 1]] * 4, "columns": [[0, 1]] * 4, "unknown
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder whose `source.json` says that each patch depends on one pixel."""
-    here = write_pictures(tmp_path_factory.mktemp("fields"))
-    assert explain_pictures(here).returncode == 0
-    path = here / "out" / "source.json"
-    noted = json.loads(path.read_text())
-    path.write_text(json.dumps(noted | {"receptive_fields": NOTED}))
-    return here / "out"
+    here = Path(shutil.copytree(explained_pictures(), tmp_path_factory.mktemp("fields") / "out"))
+    noted = json.loads((here / "source.json").read_text())
+    (here / "source.json").write_text(json.dumps(noted | {"receptive_fields": NOTED}))
+    return here
 
 
 def asked(collection: Collection) -> tuple[object, object]:

@@ -81,6 +81,9 @@ def test_no_more_is_looked_through_than_is_bounded(tmp_path: Path, monkeypatch) 
         monkeypatch.setattr(module, "_SEARCHED", most)
         assert matched(tmp_path, source, 1)[1].note == note  # type: ignore[union-attr]
         assert matched(tmp_path, source, 0)[1].note == "", "where it is noted, it is looked for"  # type: ignore[union-attr]
+    assert matched(tmp_path, source)[1].held is not None  # type: ignore[union-attr]
+    monkeypatch.setattr(module, "_KEPT", 0)
+    assert matched(tmp_path, source)[1].held is None, "it is read again to be drawn"  # type: ignore[union-attr]
     monkeypatch.setattr(module, "_LARGEST", 5)
     assert [*pictures_in(png(GREY))] == []
 
