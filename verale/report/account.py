@@ -172,9 +172,12 @@ def account_of(certificate: Certificate, head: Head, numbers: Numbers) -> Accoun
     ordered = sorted(rivals, key=lambda c: (leads[c], c))
     if not ordered or leads[ordered[0]] <= 0:
         return None
+    # So many places at least that a sum is told as it is stated, where that takes few.
+    texts = [upper_end(each.upper) for _, each in ledger.sums]
+    least = max([1, *(len(text.partition(".")[2]) for text in texts if "e" not in text and len(text) <= _SHORT)])
     return next(
         account
-        for places in range(ledger.least_places, _MOST_PLACES + 1)
+        for places in range(least, _MOST_PLACES + 1)
         if (account := _told(ledger, ordered, given, taken, places))
         and (Fraction(account.lead) >= _KEPT * leads[ordered[0]] or places == _MOST_PLACES)
     )
@@ -238,12 +241,6 @@ class _Ledger:
                 (number, each) for number, each in enumerate(certificate.statements) if isinstance(each, SumStatement)
             ],
         )
-
-    @property
-    def least_places(self) -> int:
-        """So many places that a sum is told as it is stated, where that takes few."""
-        texts = [upper_end(each.upper) for _, each in self.sums]
-        return max([1, *(len(text.partition(".")[2]) for text in texts if "e" not in text and len(text) <= _SHORT)])
 
     def weighs(self, rival: int, prototype: int) -> Fraction:
         """D_j."""

@@ -7,7 +7,6 @@ less than half the bytes. To show one, a browser inflates its block.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,7 +60,7 @@ class Full:
         self._most = 1 if details.checking is not None else _TOGETHER  # questions to a checker may be long
         self._entries: list[_Entry] = []
         self._size = self.count = 0
-        self._known: dict[bytes, int] = {}
+        self._known: dict[str, int] = {}
         self.blocks: list[str] = []
         self.firsts: list[int] = []
         self.images: list[str] = []
@@ -86,8 +85,8 @@ class Full:
         while fitting:
             columns = {name: [entry.detail[name] for entry in fitting if entry.detail] for name in told[0].detail or ()}
             block = deflated(json.dumps(columns, separators=(",", ":")).encode())
-            sizes = {_digest(entry.picture): len(entry.picture) + _FRAME for entry in fitting if entry.picture}
-            taken = len(block) + _FRAME + sum(size for image, size in sizes.items() if image not in self._known)
+            pictures = {entry.picture for entry in fitting if entry.picture}.difference(self._known)
+            taken = len(block) + _FRAME + sum(len(picture) + _FRAME for picture in pictures)
             if taken < self._room:
                 self._room -= taken
                 self.blocks.append(block)
@@ -106,7 +105,7 @@ class Full:
         if fits:
             place, self.count = self.count, self.count + 1
         if fits and entry.picture:
-            shown = self._known.setdefault(_digest(entry.picture), len(self.images))
+            shown = self._known.setdefault(entry.picture, len(self.images))
             if shown == len(self.images):
                 self.images.append(entry.picture)
         named = entry.item.prototypes if entry.adding is None else entry.adding
@@ -124,10 +123,6 @@ class Full:
         except InputError as error:
             self.unread.append(f"{Path(file.path).name}: {error.problem}")
             return ""
-
-
-def _digest(picture: str) -> bytes:
-    return hashlib.sha256(picture.encode()).digest()
 
 
 @dataclass(frozen=True)

@@ -90,13 +90,8 @@ class Shown:
         right = {True: "the network is right", False: "the network is wrong", None: ""}[self.correct]
         true = f"true class {self.label} ({AS_LABELLED})" if self.label else ""
         named = f"image {self.image}" if self.image else "image" if self.image_is else ""
-        return ": ".join(
-            filter(None, (" ".join(filter(None, (named, self._known))), ", ".join(filter(None, (true, right)))))
-        )
-
-    @property
-    def _known(self) -> str:
-        return f"({self.image_is})" if self.image_is else ""
+        known = f" ({self.image_is})" if self.image_is else ""
+        return ": ".join(filter(None, (named + known, ", ".join(filter(None, (true, right))))))
 
     @property
     def points(self) -> tuple[tuple[str, str], ...]:
