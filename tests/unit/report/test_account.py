@@ -106,7 +106,7 @@ def two_classes(*statements: object, **changes: object) -> tuple[Head, Certifica
     head = small_head("euclidean", prototypes=4, classes=2)
     weight = torch.tensor([[2.0, 0.5, -1.0, 0.0], [0.0, 1.0, 1.0, 0.0]])
     head = replace(head, weight=weight, bias=torch.tensor([30.0, 0.0]))
-    certificate = explain(small_head("euclidean"), small_latents(head), "top_k")[0]
+    certificate = explained("euclidean", "top_k")[2][0][1]
     named = {"head": head.digest, "predicted": 0, "margins": (None, 1.0), "minimal": False}
     return head, replace(certificate.of_latents(), statements=statements, **named | changes)
 
@@ -156,11 +156,11 @@ def test_one_activation_bounds_its_neighbours():
 
 def test_where_a_margin_is_bounded_as_a_whole_nothing_is_said():
     head = joint_head("plain")
-    for certificate in explain(head, small_latents(head, patches=1), "joint"):
+    for certificate in explain(head, small_latents(head, images=1, patches=1), "joint"):
         assert account(head, certificate) is None
     for name in ("tree", "maximum"):
         head = varied_head(name)
-        assert account(head, explain(head, small_latents(head), "top_k")[0]) is None
+        assert account(head, explain(head, small_latents(head, images=1), "top_k")[0]) is None
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
