@@ -309,11 +309,8 @@ def test_markup_in_a_label_is_text(folder: Path) -> None:
     "arguments",
     [
         (NAME, "--head", "head"),
-        ("good.ale.json", "--head", NAME),
-        ("good.ale.json", "--head", "head", "--latents", NAME),
         ("good.ale.json", "--head", "head", f"--{NAME}"),
         ("good.ale.json", "--head", "head", "--kernel", NAME),
-        ("good.ale.json", "--head", "head", "--limit", NAME),
     ],
 )
 def test_the_checker_alone_escapes_too(arguments: tuple[str, ...], folder: Path) -> None:

@@ -69,13 +69,11 @@ def in_order(statements: Iterable[Statement]) -> list[str]:
 
 
 def test_show(folder: Path) -> None:
-    for index in range(4):
-        file = folder / f"{index:06d}.ale.json"
-        certificate = Certificate.load(file)
-        done = in_process("show", file, "--all")
-        assert done.returncode == 0, done.stderr
-        told = [statement(*pair(line), prototypes=PROTOTYPES) for line in listed(done.stdout)]
-        assert in_order(told) == in_order(certificate.statements)
+    file = folder / "000000.ale.json"
+    done = in_process("show", file, "--all")
+    assert done.returncode == 0, done.stderr
+    told = [statement(*pair(line), prototypes=PROTOTYPES) for line in listed(done.stdout)]
+    assert in_order(told) == in_order(Certificate.load(file).statements)
 
 
 ACCEPTED = [path for path in ACCEPT.glob("*.ale.json") if (path.parent / head_of(path)).exists()]

@@ -37,6 +37,7 @@ def test_a_page_is_written_and_told(folder, tmp_path):
     done = in_process("report", folder, "-o", tmp_path / "new" / "r.html")
     assert done.returncode == 0, done.stderr
     assert "4 certificates, 4 PROVED (when this page was written)" in done.stderr and done.stdout == ""
+    assert "WARNING: 4 of 4 images are matched by order, not verified\n" in done.stderr
     assert (tmp_path / "new" / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
@@ -61,6 +62,11 @@ def test_titles_and_limits(folder, tmp_path):
 def test_nobody_asked_the_checker(folder, tmp_path):
     assert "4 certificates, not audited" in report(folder, "-o", tmp_path / "r.html", "--no-audit")
     assert "PROVED" not in pd.read_csv(_written(tmp_path / "t.csv", folder, "--no-audit"))["status"].tolist()
+    alone = shutil.copytree(folder, tmp_path / "alone")
+    (alone / "head.safetensors").unlink()
+    with pytest.raises(InputError, match="has no head, so nothing can be audited: give --head or --log, or say --no-a"):
+        report(alone)
+    assert not (alone / "report.html").exists()
 
 
 def _written(path: Path, folder: Path, *options: object) -> Path:

@@ -22,6 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 from support.commands import in_process
+from support.pages import Page
 
 import verale
 from verale.certificate import Certificate
@@ -62,17 +63,15 @@ def _report(source: Path, out: Path, *options: str) -> None:
 
 
 def _html(folder: Path, file: Path, number: int, out: Path) -> Displayed:
-    from unit.report.test_page import Page
-
     _report(folder, out)
     page = Page(out.read_bytes())
     rows = page.rows
     row = rows["name"].index(file.name)
     about = [f"{name} {state}" for name, state in rows["claims"][row]]
     about += [
-        page.data["images"][rows["known"][row]],
+        rows["known"][row],
         rows["match"][row],
-        page.data["notProved"][rows["unproved"][row]],
+        rows["unproved"][row],
         f"{rows['status'][row]} {rows['scope'][row]}",
     ]
     shell = re.sub(r"<script.*?</script>|<[^>]*>", " ", page.text, flags=re.DOTALL)

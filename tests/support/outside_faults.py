@@ -565,7 +565,7 @@ report/page_compare.py _list: a page may list any verdict
     never inflated != expected
     unit/report/test_page_compare.py::test_a_forged_page_is_refused[a verdict-]
 report/page_full.py Full._enter: the first image stands beside every certificate
-    self._known.setdefault(_digest(inside.picture), len(self.images)) => self._known.setdefault(b'', len(self.images))
+    self._known.setdefault(entry.picture, len(self.images)) => self._known.setdefault('', len(self.images))
     unit/report/test_page.py::test_equal_images_are_embedded_once
 report/page_full.py Full.finish: a block begins with the certificate before it
     self.firsts.append(self.count) => self.firsts.append(max(0, self.count - 1))
@@ -654,11 +654,11 @@ report/account.py account_of: a lead may be less than the one that is stated
 report/account.py account_of: the class that comes last is told as the one that comes closest
     (leads[c], c) => (-leads[c], c)
     unit/report/test_account.py::test_what_is_shown_adds_up_and_the_image_keeps_to_it[euclidean-evidence-proved]
-report/page_detail.py Details.of: what is proved is of another head
-    auditor_for(file) => auditor_for(file.of(file.path))
+report/collect.py Collection.numbers: what is proved is of another head
+    auditor_for(self.head_file).numbers => auditor_for(self.head_file.of(self.head_file.path)).numbers
     unit/report/test_page.py::test_what_is_told_is_proved_of_the_head_that_the_page_shows
-report/page_detail.py Details.of: what is told beside a verdict is not what its checker proves
-    collection.auditor or auditor_for(file) => auditor_for(file)
+report/collect.py Collection.numbers: what is told beside a verdict is not what its checker proves
+    never self.auditor is not None
     unit/report/test_page.py::test_what_is_told_is_what_the_checker_of_the_verdicts_proves
 
 checker/proved/claims.py ProvedAudit.prove: a statement can be spared, and nobody says so
@@ -690,7 +690,7 @@ checker/verdict.py _who: a verdict does not say whom the environment named
     program_in_words(record['run']['checker']) => program_in_words({})
     unit/checker/proved/test_audit.py::test_records_name_the_executable
 report/images.py Matcher._of_picture: the file that source.json names is the picture
-    file = self._pictures.find(picture, places) => file = places[0]
+    file = self._find(picture, places) => file = places[0]
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-html]
 report/images.py Matcher._of_picture: an entry of source.json may contradict itself
     (file in places and (is_noted or not source.pictures)) or (is_noted and not is_there) => True
@@ -730,7 +730,7 @@ report/table.py frame: no column says so
     _Row(collection, item) => _Row(collection, __import__('dataclasses').replace(item, record=None))
     end_to_end/test_displayed_pictures.py::test_the_proof_of_the_picture_is_told_and_not_denied[parquet]
 report/picture.py picture: a figure hides a mistake
-    where_wrong(collection.name_of(item.label), item.correct) => ''
+    item.correct => None
     end_to_end/test_displayed_pictures.py::test_true_classes_are_as_labelled_and_mistakes_are_told[figure]
 report/single.py Shown.heading: a notebook hides a mistake
     where_wrong(self.label, self.correct) => ''
@@ -762,7 +762,7 @@ report/vocabulary.py of_unproved: prototypes are what their pictures show
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[html]
 report/static_pages.py rules_page: prototypes of rules are what their pictures show
     PROTOTYPES if pictures else '' => ''
-    unit/report/test_rules_page.py::test_pictures_stand_with_their_prototypes
+    unit/report/test_static_pages.py::test_pictures_stand_with_their_prototypes
 report/static_pages.py attribution_page: those that explanations share are, too
     PROTOTYPES if pictures else '' => ''
     unit/runs/test_attribute.py::test_the_page_says_what_the_numbers_mean_and_asks_nobody[top_k]
@@ -781,10 +781,10 @@ report/page_files/check.js: another picture is proved again
 report/explanation.py Telling.of: any head has the certificate's names
     without head.sha256 != certificate.head
     end_to_end/test_show.py::test_of_another_head_nothing_is_told
-report/picture.py _Content.heading: a figure says PROVED of anything
-    self.verdict.heading => 'PROVED'
+report/picture.py _drawn: a figure says PROVED of anything
+    content.shown.heading => 'PROVED'
     unit/report/test_picture.py::test_what_is_not_audited_is_not_called_proved[top_k]
-report/notebook.py _of_object: a notebook says PROVED of anything
+report/notebook.py show: a notebook says PROVED of anything
     verdict.status.value => 'PROVED'
     unit/certificate/test_notebook.py::test_with_head_and_latents_it_is_audited_now
 report/single.py Shown.claim: what is claimed is called proved

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from support.small import small_head
 
 from verale.certificate import Certificate
 from verale.head import Head, save_latents
-from verale.report.collect import Collection
+from verale.report.collect import Collection, collect
 from verale.report.page import page
+from verale.report.verdicts import audited
 from verale.search import best_paradigm
 from verale.search.explain import explain
 
@@ -45,6 +47,15 @@ def report_latents(head: Head, images: int = IMAGES, grid: tuple[int, int] = GRI
     return values * 6 if head.prototypes is None else values
 
 
+@cache
+def _explained(head: bytes, paradigm: str, images: int, grid: tuple[int, int]) -> list[Certificate]:
+    """The certificates of these latents, which many tests need."""
+    known = Head.from_bytes(head)
+    certificates = list(explain(known, report_latents(known, images, grid), paradigm))
+    assert all(isinstance(each, Certificate) for each in certificates)
+    return certificates  # type: ignore[return-value]
+
+
 def written(path: Path, collection: Collection, title: str = "A report", **options: Any) -> Path:
     """The page of a collection, as a file."""
     path.write_bytes(page(collection, title, **options))
@@ -67,8 +78,7 @@ def folder_of(
     head.save(folder / "head.safetensors")
     save_latents(folder / "latents.safetensors", latents)
     lines = ["Idx,Pred Label,Exp Size,Runtime (s),Certificate,Reason"]
-    for index, certificate in enumerate(explain(head, latents, paradigm or best_paradigm(head))):
-        assert isinstance(certificate, Certificate)
+    for index, certificate in enumerate(_explained(head.to_bytes(), paradigm or best_paradigm(head), len(names), grid)):
         certificate.save(folder / f"{index:06d}.ale.json")
         lines.append(f"{index},{certificate.predicted},{certificate.size},0.{index + 1}25,{index:06d}.ale.json,")
     (folder / "explanations.csv").write_text("\n".join(lines) + "\n")
@@ -83,4 +93,17 @@ def folder_of(
         "images_folder": str(folder / "images"),
     }
     (folder / "source.json").write_text(json.dumps(source | changes))
+    return folder
+
+
+def reported(where: Path, *given: Any, **options: Any) -> Path:
+    """The page of a folder `where/out` that is made as `folder_of` says, whose certificates are audited."""
+    return written(where / "report.html", audited(collect(folder_of(where / "out", *given, **options))))
+
+
+def with_pictures(folder: Path, first: int = 0) -> Path:
+    """The folder, with a grey picture of each prototype from one on."""
+    (folder / "prototypes").mkdir()
+    for number in range(first, report_head().size):
+        Image.new("L", (8, 8), 20 * number).save(folder / "prototypes" / f"{number:04d}.png")
     return folder

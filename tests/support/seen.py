@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -15,7 +17,7 @@ from support.torch_networks import frozen_network, random_pictures
 from verale.head import Box, Head, as_patches
 from verale.network import FrozenNetwork, pictures_file
 
-__all__ = ["COUNT", "explain_pictures", "write_pictures"]
+__all__ = ["COUNT", "explain_pictures", "explained_pictures", "write_pictures"]
 
 COUNT = 4
 """How many pictures there are."""
@@ -43,3 +45,18 @@ def explain_pictures(folder: Path, *options: object, pictures: str = "p", out: s
     """`verale explain` of them into a folder beside them."""
     given = ("--head", folder / "h", "--network", folder / "n", "--images", folder / pictures)
     return in_process("explain", *given, "--paradigm", "top_k", "--out", folder / out, *options)
+
+
+def explained_pictures(arithmetic: str = "real") -> Path:
+    """A run of these pictures, made once a process, beside what it is made of. No test changes it."""
+    folder = Path(_pictures().name)
+    if not (folder / arithmetic).exists():
+        assert explain_pictures(folder, "--arithmetic", arithmetic, out=arithmetic).returncode == 0
+    return folder / arithmetic
+
+
+@cache
+def _pictures() -> TemporaryDirectory[str]:
+    folder = TemporaryDirectory()
+    write_pictures(Path(folder.name))
+    return folder

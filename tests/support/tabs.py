@@ -10,7 +10,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 from support.reporting import browser
 
-__all__ = ["Tabs", "started_chromium"]
+__all__ = ["Tabs", "at", "started_chromium"]
 
 
 @contextmanager
@@ -28,6 +28,13 @@ def started_chromium() -> Iterator[Browser]:
         started.close()
 
 
+def at(tab: Page, row: int) -> Page:
+    """The tab, on the certificate in a row of the list."""
+    tab.evaluate("row => { location.hash = '#certificate-' + row; }", row)
+    tab.wait_for_selector(f"#detail[data-row='{row}']:not([hidden])")
+    return tab
+
+
 class Tabs:
     """Tabs on reports, and what they complained about and asked for."""
 
@@ -43,15 +50,16 @@ class Tabs:
             "request": lambda one: self.asked.append(one.url) if one.url.startswith(("http", "ws")) else None,
         }
 
-    def open(self, path: Path, place: str = "", **options: object) -> Page:
-        """A page in a tab of its own; with options, which take longer, in a context of its own."""
+    def open(self, path: Path, row: int | None = None, **options: object) -> Page:
+        """A page in a tab of its own, on the certificate in a row of the list if one is given; with options, which take
+        longer, in a context of its own."""
         tab = self._chromium.new_page(**options) if options else self._free()
         self._opened.append(tab)
         for event, noted in self._noted.items():
             tab.on(event, noted)
-        tab.goto(f"file://{path}{place}")
+        tab.goto(f"file://{path}")
         tab.wait_for_selector("html[data-ready]", state="attached")
-        return tab
+        return tab if row is None else at(tab, row)
 
     def _free(self) -> Page:
         unused = (tab for tab in self._shared.pages if tab not in self._opened)

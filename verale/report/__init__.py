@@ -2,5 +2,6 @@
 
 In the order of the work: `collect` (what a report shows), `verdicts` (what the checker says of it), `estimates`
 (float64 figures for people), `grid` and `thumbnails` (patches and images). Then one module a product: `page` with its
-parts `page_overview`, `page_list` and `page_files`; `table`; `picture`.
+parts `page_list`, `page_full`, `page_detail`, `page_check` and `page_files`; `static_pages`; `table`; `picture`; and
+`single`, which a terminal and a notebook show.
 """

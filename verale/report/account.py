@@ -25,10 +25,11 @@ from operator import gt
 
 from verale.certificate.words import about, below, enumerated, lower_end, upper_end
 from verale.checker.certificate import ActivationStatement, Certificate, SumStatement
+from verale.checker.errors import FormatError, UnprovedError
 from verale.checker.head import Head
 from verale.checker.numbers import Numbers
 
-__all__ = ["Account", "Against", "Line", "account_of", "has_account"]
+__all__ = ["Account", "Against", "Line", "account_of", "proved_account"]
 
 _CLOSEST = 12
 """The most rivals that are told one by one."""
@@ -140,22 +141,25 @@ class Account:
         yield f"so class {name(self.predicted)} leads every other class by", f"at least {self.lead}"
 
 
-def has_account(certificate: Certificate, head: Head) -> bool:
-    """Whether a certificate of a head can have an account, whatever its statements prove."""
+def proved_account(
+    data: bytes, certificate: Certificate, head: Head, numbers: Callable[[bytes], Numbers]
+) -> Account | None:
+    """The account of a certificate, perhaps of another head; None where there is none, or the checker does not say
+    what its statements prove. `numbers` says that of a certificate's bytes (`Auditor.numbers`), and is asked only
+    where there may be an account, whatever is proved."""
     rivals = sum(margin is not None for margin in certificate.margins)
-    return head.readout == "linear" and certificate.predicted < head.classes == len(certificate.margins) and rivals > 0
+    fits = certificate.predicted < head.classes == len(certificate.margins)
+    if head.readout != "linear" or not fits or not rivals:
+        return None
+    try:
+        return account_of(certificate, head, numbers(data))
+    except (FormatError, UnprovedError):  # of another head, or beyond the limit
+        return None
 
 
 def account_of(certificate: Certificate, head: Head, numbers: Numbers) -> Account | None:
-    """The account of a certificate; None where there is none (see above).
-
-    Args:
-        certificate: a certificate of the head.
-        head: the head.
-        numbers: what the certificate's statements prove.
-    """
-    if not has_account(certificate, head):
-        return None
+    """The account of a certificate of a head with a linear readout, given what its statements prove; None where there
+    is none (see above)."""
     ledger = _Ledger.of(certificate, head, numbers)
     if ledger is None:
         return None
@@ -166,14 +170,16 @@ def account_of(certificate: Certificate, head: Head, numbers: Numbers) -> Accoun
     if any(leads[c] < (certificate.margins[c] or 0) for c in rivals):
         return None
     ordered = sorted(rivals, key=lambda c: (leads[c], c))
-    rival = ordered[0]
-    if leads[rival] <= 0:
+    if not ordered or leads[ordered[0]] <= 0:
         return None
+    # So many places at least that a sum is told as it is stated, where that takes few.
+    texts = [upper_end(each.upper) for _, each in ledger.sums]
+    least = max([1, *(len(text.partition(".")[2]) for text in texts if "e" not in text and len(text) <= _SHORT)])
     return next(
         account
-        for places in range(ledger.least_places, _MOST_PLACES + 1)
+        for places in range(least, _MOST_PLACES + 1)
         if (account := _told(ledger, ordered, given, taken, places))
-        and (Fraction(account.lead) >= _KEPT * leads[rival] or places == _MOST_PLACES)
+        and (Fraction(account.lead) >= _KEPT * leads[ordered[0]] or places == _MOST_PLACES)
     )
 
 
@@ -235,12 +241,6 @@ class _Ledger:
                 (number, each) for number, each in enumerate(certificate.statements) if isinstance(each, SumStatement)
             ],
         )
-
-    @property
-    def least_places(self) -> int:
-        """So many places that a sum is told as it is stated, where that takes few."""
-        texts = [upper_end(each.upper) for _, each in self.sums]
-        return max([1, *(len(text.partition(".")[2]) for text in texts if "e" not in text and len(text) <= _SHORT)])
 
     def weighs(self, rival: int, prototype: int) -> Fraction:
         """D_j."""

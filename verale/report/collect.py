@@ -29,8 +29,8 @@ from verale.checker.verdict import EXIT_UNUSABLE, claim_in_words
 from verale.errors import InputError, naming
 from verale.files import SentFile, certificate_index, certificates_folder, certificates_in, read
 from verale.report.explanation import named_prototypes
-from verale.report.grid import Grid, NetworkBeside, fields_of_grid, grid_of_image
-from verale.report.images import OUTSIDE, Match, Matcher, Placed, prototype_pictures, require_consistent
+from verale.report.grid import Grid, NetworkBeside, grid_of_image
+from verale.report.images import OUTSIDE, Match, Matcher, prototype_pictures, require_consistent
 from verale.runs.explained_run import HeadOfRun
 from verale.runs.inputs import SOURCE, TABLE, find_inputs, images_of_run
 from verale.runs.listed import Listing, StoredBytes, differences
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
     from verale.checker import Auditor
     from verale.checker.head import Head as CheckedHead
+    from verale.checker.numbers import Numbers
     from verale.checker.read.pictures import Picture
     from verale.head import Head
     from verale.report.origins import ToldOrigin
@@ -256,6 +257,16 @@ class Collection:
         return None if self.read_head is None else self.read_head.head
 
     @cached_property
+    def numbers(self) -> Callable[[bytes], Numbers] | None:
+        """What the checker proves from the statements in a certificate's bytes: that of the verdicts, where they are
+        given now; None without a head. Raises InputError: it cannot use the head."""
+        if self.auditor is not None:
+            return self.auditor.numbers
+        from verale.runs.arguments import auditor_for
+
+        return None if self.head_file is None else auditor_for(self.head_file).numbers
+
+    @cached_property
     def _network(self) -> NetworkBeside | None:
         return NetworkBeside.of(self.folder)
 
@@ -270,10 +281,13 @@ class Collection:
         return grid_of_image(patches, self.head, self.latents, None if beside is None else beside.shape)
 
     def fields_of(self, grid: Grid | None, network: str | None) -> ReceptiveFields | None:
-        """The receptive fields of the patches of a certificate: those of the network that it names, as the checker
-        computes them, where that lies in the folder; of others those that the source notes."""
+        """The receptive fields of the patches of a certificate, if they are of this grid: those of the network that it
+        names, as the checker computes them, where that lies in the folder; of others those that the source notes."""
         beside = self._network_named(network)
-        return fields_of_grid(self.source.fields if beside is None else beside.fields, grid)
+        fields = self.source.fields if beside is None else beside.fields
+        if fields is None or grid is None or (len(fields.rows), len(fields.columns)) != (grid.rows, grid.columns):
+            return None
+        return fields
 
     def origin_of(self, prototype: int, network: str | None) -> tuple[Picture, tuple[int, int]] | None:
         """The picture and the cell that a prototype is told to be a part of, beside a certificate that names this
@@ -323,9 +337,10 @@ class Collection:
         """The names of the classes: the head's labels, otherwise the names of the images' folders."""
         return self.head.labels if self.head is not None and self.head.labels is not None else self.source.classes
 
-    def prototypes_of(self, certificate: Certificate) -> int | None:
-        """How many prototypes a certificate's head has, if that is the head at hand."""
-        return None if self.head is None or self.head.digest != certificate.head else self.head.size
+    def latents_of(self, item: Item) -> Tensor | None:
+        """The latents (1, ...) of an item's image, where they are known."""
+        latents, index = self.latents, item.index
+        return None if latents is None or index is None or index >= len(latents) else latents[index : index + 1]
 
     def name_of(self, predicted: int | None) -> str:
         """A class for people: its name, or its number where it has none."""
@@ -405,12 +420,7 @@ def collect(
         digests = {item.path.name: item.sha256 for item in items if item.path is not None}
         listed = Listing.of_rows(rows, images_of_run(folder)) if rows else None
         collection = replace(collection, differences=tuple(differences(folder, digests, listed)))
-    placed = [
-        Placed(item.name, item.image, item.label, item.predicted)
-        for item in items
-        if item.image is not None and item.file is not None
-    ]
-    require_consistent(placed, source, collection.classes, None if read_head is None else read_head.classes)
+    require_consistent(items, source, collection.classes, None if read_head is None else read_head.classes)
     return collection
 
 

@@ -20,7 +20,7 @@ from verale.checker.certificate import (
     SumStatement,
 )
 from verale.errors import LatentsError, naming
-from verale.head import Evaluation, Head, Linear, as_patches, evaluate_observed
+from verale.head import Head, Linear, as_patches, evaluate_observed
 from verale.head.evaluation import belonging, observables, similarity
 from verale.report.collect import Collection, Item
 
@@ -111,7 +111,8 @@ def estimates_of(certificate: Certificate, head: Head | None, image: Tensor | No
     )
     if second is None or not isinstance(head.readout, Linear):
         return result
-    parts = _parts(head, evaluation, certificate.predicted, second)
+    weight = head.weight.to(evaluation.activations)
+    parts = ((weight[certificate.predicted] - weight[second]) * evaluation.activations[0]).tolist()
     heat: dict[int, float] = {}
     for prototype, patch in enumerate(best):
         heat[patch] = heat.get(patch, 0.0) + parts[prototype]
@@ -124,11 +125,8 @@ def estimates_of_item(collection: Collection, item: Item, certificate: Certifica
     Raises:
         InputError: latents that do not fit the head.
     """
-    latents, index = collection.latents, item.index
-    known = latents is not None and index is not None and index < len(latents)
-    image = latents[index : index + 1] if known else None  # type: ignore[index, operator]
     with naming(collection.latents_path, LatentsError):
-        return estimates_of(certificate, collection.head, image)
+        return estimates_of(certificate, collection.head, collection.latents_of(item))
 
 
 def favoured_classes(head: Head) -> list[int | None]:
@@ -182,13 +180,6 @@ def _best(head: Head, similar: Tensor) -> list[int]:
     return best
 
 
-def _parts(head: Head, evaluation: Evaluation, predicted: int, second: int) -> list[float]:
-    """For each prototype what it adds to the lead of one class over another."""
-    weight = head.weight.to(evaluation.activations)
-    parts: list[float] = ((weight[predicted] - weight[second]) * evaluation.activations[0]).tolist()
-    return parts
-
-
 def _added(statement: Statement, parts: Sequence[float], best: Sequence[int]) -> float | None:
     if isinstance(statement, OrderStatement | FloorStatement | SumStatement) or statement.prototype >= len(parts):
         return None
@@ -218,13 +209,10 @@ def activations_of(collection: Collection) -> Tensor | None:
     chunks = torch.split(latents, max(1, _AT_ONCE // each))
     try:
         # What is pooled may be a view of all patches of a chunk, and would keep them.
-        return torch.cat([_evaluated(head, chunk).activations.clone() for chunk in chunks])
+        observed = (observables_of(head, as_patches(chunk)) for chunk in chunks)
+        return torch.cat([evaluate_observed(head, each).activations.clone() for each in observed])
     except LatentsError:
         return None
-
-
-def _evaluated(head: Head, latents: Tensor) -> Evaluation:
-    return evaluate_observed(head, observables_of(head, as_patches(latents)))
 
 
 class Standing:

@@ -33,9 +33,8 @@ from verale.checker.certificate import (
     SumStatement,
     read_certificate,
 )
-from verale.checker.errors import FormatError, UnprovedError
 from verale.checker.numbers import Numbers
-from verale.report.account import Account, account_of, has_account
+from verale.report.account import Account, proved_account
 from verale.runs.explained_run import HeadOfRun
 
 __all__ = ["Narrower", "Telling", "conditions", "in_brief", "named_prototypes", "narrower", "stated_prototypes"]
@@ -46,8 +45,8 @@ _NAMED = 3
 """The most prototypes whose activations are told one by one."""
 _LISTED = 8
 """The most prototypes that are named together."""
-_LAST = (PatchStatement, ActivationStatement, FloorStatement, OrderStatement, SumStatement)
-"""The order in which kinds of statements are told: of clauses floors first, and sums last of all."""
+_ORDER = (ActivationStatement, FloorStatement, OrderStatement, SumStatement, PatchStatement)
+"""The order in which kinds of statements are told: of clauses floors first, and sums last."""
 
 
 @dataclass(frozen=True)
@@ -142,12 +141,7 @@ def stated_prototypes(statements: Sequence[Statement]) -> tuple[int, ...]:
 
 def named_prototypes(certificate: Certificate, count: int | None = None) -> tuple[int, ...]:
     """The prototypes to show with an explanation: those of statements that are named one by one, and the few that a
-    floor speaks of.
-
-    Args:
-        certificate: whose statements are meant.
-        count: how many prototypes the head has, if that is known.
-    """
+    floor speaks of, if the head is known to have so many prototypes."""
     compared = [s for s in certificate.statements if isinstance(s, PatchStatement)]
     named = [s.prototype for s in compared] if _few(compared, certificate.patches) else []
     named += stated_prototypes(certificate.statements)
@@ -158,23 +152,14 @@ def named_prototypes(certificate: Certificate, count: int | None = None) -> tupl
 
 
 def in_brief(certificate: Certificate, count: int | None = None) -> str:
-    """What has to hold, in a line of a list: `prototype 5 is active at least 2; no other prototype is active above 1`.
-
-    Args:
-        certificate: whose statements are meant.
-        count: how many prototypes the head has, if that is known.
-    """
+    """What has to hold, in a line of a list: `prototype 5 is active at least 2; no other prototype is active above 1`;
+    of a head with so many prototypes, if that is known."""
     return "; ".join(_told(certificate, "", count, False)) or "nothing has to hold"
 
 
 def conditions(certificate: Certificate, observable: str = "comparison", count: int | None = None) -> list[str]:
     """What has to hold, as the parts of a sentence that begins "The class is 3 whenever ..."; empty if nothing.
-
-    Args:
-        certificate: whose statements have to hold.
-        observable: what comparing a patch with a prototype gives, such as `squared distance`.
-        count: how many prototypes the head has, if that is known.
-    """
+    `observable` is what comparing a patch with a prototype gives; for `count` see `in_brief`."""
     return _told(certificate, observable, count, True)
 
 
@@ -234,17 +219,11 @@ def _where(compared: Sequence[PatchStatement], of: int) -> str:
 
 
 def _clauses(statements: Sequence[Statement], count: int | None, listed: str) -> list[str]:
-    """The clauses in words.
-
-    Args:
-        statements: all statements.
-        count: how many prototypes there are, if that is known.
-        listed: what follows the number of prototypes that are not named.
-    """
+    """The clauses in words; `listed` follows the number of prototypes that are not named."""
     ends = {s.prototype: (s.lower, s.upper) for s in statements if isinstance(s, ActivationStatement)}
     named: set[int] | None = set(ends)
     words = []
-    for statement in sorted(statements, key=lambda s: _LAST.index(type(s))):
+    for statement in sorted(statements, key=lambda s: _ORDER.index(type(s))):
         if isinstance(statement, OrderStatement):
             end = upper_end(statement.upper)
             bounds = f"active at most {end}", f"active above {end}"
@@ -380,7 +359,9 @@ class Telling:
         classes = (None if head is None else head.labels) or classes
         parts = conditions(certificate, _OBSERVABLE if head is None else head.observable, count)
         predicted = class_name(certificate.predicted, classes)
-        sentence, account = _sentence(predicted, parts), _account(data, certificate, head, numbers)
+        sentence, account = _sentence(predicted, parts), None
+        if head is not None and numbers is not None:
+            account = proved_account(data, certificate, head.head, numbers)
         order = {} if account is None else {j: place for place, j in enumerate(account.adding)}
         ranked = sorted(
             certificate.statements,
@@ -402,17 +383,6 @@ class Telling:
             () if account is None else tuple(account.in_words(lambda c: class_name(c, classes))),
             narrower(certificate, count, file, lambda c: class_name(c, classes), account),
         )
-
-
-def _account(
-    data: bytes, certificate: Certificate, head: HeadOfRun | None, numbers: Callable[[bytes], Numbers] | None
-) -> Account | None:
-    if head is None or numbers is None or not has_account(certificate, head.head):
-        return None
-    try:
-        return account_of(certificate, head.head, numbers(data))
-    except (FormatError, UnprovedError):  # it does not fit the head, or is beyond the limit
-        return None
 
 
 def _named(certificate: Certificate) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from math import isqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,6 @@ from verale.adapters.fields import ReceptiveFields
 from verale.checker import CheckerError
 from verale.checker.errors import UnprovedError
 from verale.checker.read.network_file import LARGEST, read_network
-from verale.checker.receptive import ReceptiveFields as Checked
 from verale.checker.receptive import receptive_fields
 from verale.errors import InputError
 from verale.files import SentFile, read
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
     from verale.head import Head
 
-__all__ = ["Grid", "NetworkBeside", "fields_of_grid", "grid_of", "grid_of_image", "seen_alone"]
+__all__ = ["Grid", "NetworkBeside", "grid_of_image"]
 
 _LARGEST_SIDE = 64
 """The most cells a side that are drawn."""
@@ -48,24 +46,6 @@ class Grid:
         """Row and column of a patch, from 0; None for a token."""
         number = patch - self.tokens
         return None if not 0 <= number < self.rows * self.columns else divmod(number, self.columns)
-
-
-def grid_of(patches: int, tokens: int = 0, shape: tuple[int, int] | None = None) -> Grid | None:
-    """The grid of an image's patches.
-
-    Args:
-        patches: L.
-        tokens: how many of them have no cell.
-        shape: (H, W) of the latents, where they have one; without it a square is assumed.
-
-    Returns:
-        None where the shape is unknown, or has too many cells to draw.
-    """
-    cells = patches - tokens
-    if shape is not None and not tokens and shape[0] * shape[1] == cells:
-        return Grid(*shape) if max(shape) <= _LARGEST_SIDE else None
-    side = isqrt(max(0, cells))
-    return Grid(side, side, tokens, assumed=True) if side * side == cells and 1 <= side <= _LARGEST_SIDE else None
 
 
 @dataclass(frozen=True)
@@ -98,12 +78,6 @@ class NetworkBeside:
         return cls(network.sha256, (rows, columns), fields)
 
 
-def seen_alone(fields: ReceptiveFields) -> tuple[Fraction, Fraction]:
-    """The least and the greatest share of its square that a patch sees alone."""
-    rows, columns = Checked(fields.rows, fields.columns, fields.size).alone()
-    return min(rows) * min(columns), max(rows) * max(columns)
-
-
 def grid_of_image(
     patches: int, head: Head | None, latents: Tensor | None, shape: tuple[int, int] | None = None
 ) -> Grid | None:
@@ -111,10 +85,13 @@ def grid_of_image(
 
     Args:
         patches: L.
-        head: may have a class token.
-        latents: (N, D, H, W) or (N, L, D); their shape counts where no other is known.
+        head: may have a class token, which has no cell.
+        latents: (N, D, H, W) or (N, L, D); their shape counts where no other is known. Without one a square is assumed.
         shape: (H, W) by the network that a certificate names. Whoever wrote the latents beside a picture may give them
             any other.
+
+    Returns:
+        None where the shape is unknown, or has too many cells to draw.
     """
     tokens = 0
     if head is not None:
@@ -123,11 +100,8 @@ def grid_of_image(
         tokens = int(isinstance(head.pooling, BankPooling))
     if shape is None and latents is not None and len(latents.shape) == 4:
         shape = int(latents.shape[2]), int(latents.shape[3])
-    return grid_of(patches, tokens, shape)
-
-
-def fields_of_grid(fields: ReceptiveFields | None, grid: Grid | None) -> ReceptiveFields | None:
-    """Receptive fields, if they are those of the cells of a grid."""
-    if fields is None or grid is None or (len(fields.rows), len(fields.columns)) != (grid.rows, grid.columns):
-        return None
-    return fields
+    cells = patches - tokens
+    if shape is not None and not tokens and shape[0] * shape[1] == cells:
+        return Grid(*shape) if max(shape) <= _LARGEST_SIDE else None
+    side = isqrt(max(0, cells))
+    return Grid(side, side, tokens, assumed=True) if side * side == cells and 1 <= side <= _LARGEST_SIDE else None

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from verale.checker.errors import FormatError
 from verale.checker.read.pictures import LARGEST_PNG, SIGNATURE, Picture, read_png
@@ -35,12 +35,9 @@ __all__ = [
     "GONE",
     "Match",
     "Matcher",
-    "NamedPictures",
     "OTHER",
     "OUTSIDE",
     "PICTURES",
-    "Placed",
-    "ReadFiles",
     "named_picture",
     "numbered",
     "pictures_in",
@@ -63,6 +60,21 @@ OUTSIDE = "not shown: the file is outside of the certificates' folder"
 PICTURES = "prototypes"
 """The folder of the prototypes' pictures, beside the certificates."""
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+
+
+Held = TypeVar("Held", Picture, bytes)
+_CHANNELS = (1, 3)
+"""Of pictures that networks see: a grey PNG file may stand for either."""
+_LARGEST = 2**24
+"""The most values of a picture (certificates/network-v1.md, "Limits")."""
+_SEARCHED = 2**28
+"""Of more values in all, files are not looked through for a picture that does not lie where it is noted."""
+_LAST = 4
+"""So many files are at hand that were read last: whoever asks where a picture lies mostly asks of one file."""
+_KEPT = 2**26
+"""The most bytes of pictures and files that are kept to be drawn: of those beyond, the files are read again."""
+_HEADER = 33
+"""Bytes up to the end of the first chunk."""
 
 
 def numbered(files: Iterable[Path]) -> dict[int, Path]:
@@ -129,10 +141,11 @@ class Matcher:
     """
 
     def __init__(self, source: Source, stored: Sequence[str] | None, folder: Path) -> None:
-        self._source = source
-        self._kept = folder / KEPT
-        self._files = ReadFiles()
-        self._pictures = NamedPictures(self._png_files, self._files)
+        self._source, self._pictures = source, folder / KEPT
+        self._last: dict[str, bytes] = {}
+        self._held: dict[str, Picture] = {}
+        self._file_of: dict[str, Path] = {}
+        self._room, self._left = _KEPT, _SEARCHED
         noted = source.latents or stored
         self._indices: dict[str, list[int]] | None = None if noted is None and not source.pictures else {}
         for digests in (noted or (), source.pictures):
@@ -163,19 +176,19 @@ class Matcher:
         index = self.index_of(picture, number)
         proposed = number if index is None else index
         if proposed is None or not proposed < len(source.files):
-            file = self._pictures.find(picture, ())
+            file = self._find(picture)
             if source.files:
                 return None, self._unnoted(file, picture, False)
             return index, None if file is None else self._unnoted(file, picture, False)
         noted, sha256, label = source.files[proposed], source.digests[proposed], source.labels[proposed]
         places = self._places(noted, sha256)
-        file = self._pictures.find(picture, places)
+        file = self._find(picture, places)
         is_noted = proposed < len(source.pictures) and source.pictures[proposed] == picture
         is_there = (digest := self._digest(noted)) is not None and sha256 in (None, digest)
         if (file in places and (is_noted or not source.pictures)) or (is_noted and not is_there):
             note = "" if file is not None else GONE if source.admits(noted) else OUTSIDE
             shown = None if file is None else picture
-            held = self._pictures.found.get(picture)
+            held = self._held.get(picture)
             return proposed, Match(file or noted, sha256, label, note, shown, held=None if file is None else held)
         return None, self._unnoted(file, picture, is_noted or file in places)
 
@@ -183,17 +196,62 @@ class Matcher:
         """Where a file may lie that `source.json` notes."""
         source, places = self._source, [noted]
         if source.folder is not None and noted.is_relative_to(source.folder):
-            places.append(self._kept / noted.relative_to(source.folder))
+            places.append(self._pictures / noted.relative_to(source.folder))
         if source.admits(noted) and sha256 is not None and (moved := self._file(noted, sha256)) is not None:
             places.append(moved)
         return [file for file in dict.fromkeys(places) if source.admits(file)]
 
-    def _png_files(self) -> list[Path]:
-        """The pictures of the run, and the images."""
-        files = sorted(self._kept.rglob("*"))
+    def _find(self, digest: str, noted: Sequence[Path] = ()) -> Path | None:
+        """A file that holds the picture with this digest: of those that are noted, or else of the pictures of the run
+        and the images, each of which is looked through once, if at all; None if none is found."""
+        for file in noted:
+            picture = _named(self._bytes(file), digest)
+            if picture is not None:
+                if (kept := self._kept(picture, len(picture.values))) is not None:
+                    self._held[digest] = kept
+                return file
+        while digest not in self._file_of:
+            other = next(self._others, None)
+            if other is None:
+                return None
+            data = self._bytes(other)
+            size = sum(map(prod, _shapes(data)))
+            if size <= self._left:
+                self._left -= size
+                for picture in pictures_in(data):
+                    self._file_of.setdefault(picture.digest, other)
+        return self._file_of[digest]
+
+    @cached_property
+    def _others(self) -> Iterator[Path]:
+        """The PNG files that may hold pictures that do not lie where they are noted."""
+        files = sorted(self._pictures.rglob("*"))
         for pattern in ("*", "*/*"):
             files += () if self._source.folder is None else sorted(self._source.folder.glob(pattern))
-        return [file for file in dict.fromkeys(files) if file.suffix.lower() == ".png" and self._source.admits(file)]
+        return (file for file in dict.fromkeys(files) if file.suffix.lower() == ".png" and self._source.admits(file))
+
+    def _read(self, file: str | Path) -> bytes:
+        """The bytes of a file; of those that were read last they are at hand. Raises InputError."""
+        if str(file) not in self._last:
+            self._last[str(file)] = read(file, "an image")
+            if len(self._last) > _LAST:
+                del self._last[next(iter(self._last))]
+        return self._last[str(file)]
+
+    def _bytes(self, file: Path) -> bytes:
+        """The bytes of a PNG file; none where it cannot be read, or is too large."""
+        try:
+            data = self._read(file)
+        except InputError:
+            return b""
+        return data if len(data) <= LARGEST_PNG else b""
+
+    def _kept(self, held: Held, size: int) -> Held | None:
+        """What is to be drawn, if there is room for its size in bytes."""
+        if size > self._room:
+            return None
+        self._room -= size
+        return held
 
     def index_of(self, named: str | None, number: int | None) -> int | None:
         """The index of a certificate's image among the latents; None where it is none of them.
@@ -225,9 +283,9 @@ class Matcher:
         file = self._file(noted, sha256)
         if file is None:
             return Match(noted, sha256, label, GONE)
-        data = self._files.read(self._source.admitted(file) or file)
+        data = self._read(self._source.admitted(file) or file)
         note = AS_NOTED if by_latents and self._noted else BY_ORDER
-        return Match(file, sha256, label, note, held=self._files.kept(data, len(data)))
+        return Match(file, sha256, label, note, held=self._kept(data, len(data)))
 
     def _file(self, noted: Path, sha256: str) -> Path | None:
         """The file with a digest: where it is noted, or wherever in the folder it lies now."""
@@ -253,46 +311,28 @@ class Matcher:
         it."""
         if file is None:
             return Match(None, None, None, OTHER, contradicted=contradicted)
-        return Match(file, None, None, "", picture, contradicted, self._pictures.found.get(picture))
+        return Match(file, None, None, "", picture, contradicted, self._held.get(picture))
 
     def _digest(self, file: Path) -> str | None:
         admitted = self._source.admitted(file)
         try:
-            return None if admitted is None else hashlib.sha256(self._files.read(admitted)).hexdigest()
+            return None if admitted is None else hashlib.sha256(self._read(admitted)).hexdigest()
         except InputError:
             return None
 
 
-@dataclass(frozen=True)
-class Placed:
-    """What is said about the class of one image.
-
-    Attributes:
-        name: of its certificate, for messages.
-        match: the image.
-        label: its true class, where known.
-        predicted: the class of its certificate.
-    """
-
-    name: str
-    match: Match
-    label: int | None
-    predicted: int | None
-
-    @property
-    def expected(self) -> int | None:
-        """The class of the folder that it has to lie in: the true one. Where that is unknown, and the image is matched
-        by order alone, the certificate's."""
-        return self.predicted if self.label is None and self.match.note == BY_ORDER else self.label
+def _expected(item: Any) -> int | None:
+    """The class of the folder that an item's image has to lie in: the true one. Where that is unknown, and the image is
+    matched by order alone, the certificate's."""
+    known: int | None = item.predicted if item.label is None and item.image_note == BY_ORDER else item.label
+    return known
 
 
-def require_consistent(
-    placed: Iterable[Placed], source: Source, names: Sequence[str] | None, classes: int | None
-) -> None:
+def require_consistent(items: Iterable[Any], source: Source, names: Sequence[str] | None, classes: int | None) -> None:
     """Raise InputError if images lie in folders of other classes than what is known about them.
 
     Args:
-        placed: the images that are shown.
+        items: those of a `Collection`.
         source: has all images.
         names: of the classes, where known.
         classes: how many there are, where known.
@@ -300,34 +340,33 @@ def require_consistent(
     root = source.folder
     if root is None:
         return
-    placed = list(placed)
+    placed = [item for item in items if item.file is not None]
     by_order = [file for file, digest in zip(source.files, source.digests, strict=True) if digest is None]
-    placed = [one for one in placed if one.match.file is not None]
-    folders = {_folder(file, root) for file in (*by_order, *(one.match.file for one in placed))}
+    folders = {_folder(file, root) for file in (*by_order, *(item.file for item in placed))}
     if None in folders:
         return
-    checked = [one for one in placed if one.expected is not None]
+    checked = [item for item in placed if _expected(item) is not None]
     named = sorted(filter(None, folders))
     by_name = _by_name(named, names)
     meanings = _meanings(named, classes) if by_name is None else [by_name]
     if by_name is None:  # known bytes may lie in folders that are no classes
-        checked = [one for one in checked if one.match.note == BY_ORDER]
+        checked = [item for item in checked if item.image_note == BY_ORDER]
     if not meanings:  # then all that is known is that images of a folder have one class
-        checked = [one for one in checked if one.label is not None]
-        meanings = [{_folder(one.match.file, root) or "": one.expected or 0 for one in reversed(checked)}]
+        checked = [item for item in checked if item.label is not None]
+        meanings = [{_folder(item.file, root) or "": _expected(item) or 0 for item in reversed(checked)}]
     wrong = [
-        [one for one in checked if meaning.get(_folder(one.match.file, root) or "") != one.expected]
+        [item for item in checked if meaning.get(_folder(item.file, root) or "") != _expected(item)]
         for meaning in meanings
     ]
     if not all(wrong):
         return
     first = min(wrong, key=len)[0]
     what = "the true class" if first.label is not None else "the certificate's class"
-    remedy = _REMEDY if first.match.note == BY_ORDER else "give the folder that was explained"
+    remedy = _REMEDY if first.image_note == BY_ORDER else "give the folder that was explained"
     raise InputError(
-        first.match.file,
-        f"lies in the folder {_folder(first.match.file, root)!r}, but {what} of {first.name} is"
-        f" {_called(first.expected, names)}, so this is another image, or it was moved to another class; {remedy}",
+        first.file,
+        f"lies in the folder {_folder(first.file, root)!r}, but {what} of {first.name} is"
+        f" {_called(_expected(first), names)}, so this is another image, or it was moved to another class; {remedy}",
     )
 
 
@@ -348,11 +387,8 @@ def _folder(file: Path | None, root: Path) -> str | None:
 def _by_name(folders: Iterable[str], names: Sequence[str] | None) -> Mapping[str, int] | None:
     """The classes that have the names of folders, if every folder is named as one of them is."""
     matched = classes_named(names or (), folders)
-    return {folder: found[0] for folder, found in matched.items()} if all(map(_is_one, matched.values())) else None
-
-
-def _is_one(found: Sequence[int]) -> bool:
-    return len(found) == 1
+    is_plain = all(len(found) == 1 for found in matched.values())
+    return {folder: found[0] for folder, found in matched.items()} if is_plain else None
 
 
 def _meanings(folders: Sequence[str], classes: int | None) -> list[Mapping[str, int]]:
@@ -368,21 +404,6 @@ def _meanings(folders: Sequence[str], classes: int | None) -> list[Mapping[str, 
 
 def _called(index: int | None, names: Sequence[str] | None) -> str:
     return str(index) if names is None or index is None or index >= len(names) else f"{index} ({names[index]})"
-
-
-Held = TypeVar("Held", Picture, bytes)
-_CHANNELS = (1, 3)
-"""Of pictures that networks see: a grey PNG file may stand for either."""
-_LARGEST = 2**24
-"""The most values of a picture (certificates/network-v1.md, "Limits")."""
-_SEARCHED = 2**28
-"""Of more values in all, files are not looked through for a picture that does not lie where it is noted."""
-_LAST = 4
-"""So many files are at hand that were read last: whoever asks where a picture lies mostly asks of one file."""
-_KEPT = 2**26
-"""The most bytes of pictures and files that are kept to be drawn: of those beyond, the files are read again."""
-_HEADER = 33
-"""Bytes up to the end of the first chunk."""
 
 
 def pictures_in(data: bytes) -> Iterator[Picture]:
@@ -401,86 +422,6 @@ def named_picture(file: str | Path, digest: str) -> Picture:
     if found is None:
         raise InputError(file, "does not hold the picture that the certificate names: it changed")
     return found
-
-
-class ReadFiles:
-    """Files of images, of which the last few, and what is kept to be drawn, are not read again."""
-
-    def __init__(self) -> None:
-        self._last: dict[str, bytes] = {}
-        self._room = _KEPT
-
-    def read(self, file: str | Path) -> bytes:
-        """The bytes of a file. Raises InputError."""
-        if str(file) not in self._last:
-            self._last[str(file)] = read(file, "an image")
-            if len(self._last) > _LAST:
-                del self._last[next(iter(self._last))]
-        return self._last[str(file)]
-
-    def kept(self, held: Held, size: int) -> Held | None:
-        """What is to be drawn, if there is room for its size in bytes."""
-        if size > self._room:
-            return None
-        self._room -= size
-        return held
-
-
-class NamedPictures:
-    """Finds pictures by their digests, where they are noted or among other files, each of which is read once.
-
-    Attributes:
-        found: those that were found last, by digest, as long as there is room.
-
-    Args:
-        files: reads them.
-        others: gives the PNG files that may hold pictures that do not lie where they are noted; asked once, if at all.
-    """
-
-    def __init__(self, others: Callable[[], Iterable[Path]], files: ReadFiles) -> None:
-        self._others, self._files = others, files
-        self.found: dict[str, Picture] = {}
-        self._remaining: Iterator[Path] | None = None
-        self._file_of: dict[str, Path] = {}
-        self._left = _SEARCHED
-
-    def find(self, digest: str, noted: Sequence[Path]) -> Path | None:
-        """A file that holds the picture with this digest, of those that are noted first; None if none is found."""
-        for file in noted:
-            if self._holds(file, digest):
-                return file
-        if self._remaining is None:
-            self._remaining = iter(list(self._others()))
-        while digest not in self._file_of:
-            other = next(self._remaining, None)
-            if other is None:
-                return None
-            self._look_through(other)
-        return self._file_of[digest]
-
-    def _look_through(self, file: Path) -> None:
-        """Keep the digests of a file's pictures."""
-        data = self._bytes(file)
-        size = sum(map(prod, _shapes(data)))
-        if size <= self._left:
-            self._left -= size
-            for picture in pictures_in(data):
-                self._file_of.setdefault(picture.digest, file)
-
-    def _holds(self, file: Path, digest: str) -> bool:
-        """Whether a file holds the picture with this digest."""
-        picture = _named(self._bytes(file), digest)
-        if picture is not None and (kept := self._files.kept(picture, len(picture.values))) is not None:
-            self.found[digest] = kept
-        return picture is not None
-
-    def _bytes(self, file: Path) -> bytes:
-        """A file's bytes; none where it cannot be read, or is too large."""
-        try:
-            data = self._files.read(file)
-        except InputError:
-            return b""
-        return data if len(data) <= LARGEST_PNG else b""
 
 
 def _named(data: bytes, digest: str) -> Picture | None:

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.certificate.words import OWN_NAMES, VerdictInWords, as_claimed
-from verale.checker import CheckerError
-from verale.checker.certificate import LARGEST
-from verale.errors import CertificateError, InputError
-from verale.files import read
-from verale.report.explanation import Telling
-from verale.report.single import WHY, Shown
-from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, is_path
+from verale.errors import InputError
+from verale.report.images import BY_ORDER
+from verale.report.single import WHY, Shown, shown_of, single
+from verale.runs.arguments import certificate_bytes, is_path
 from verale.runs.audit import audit
-from verale.runs.explained_run import HeadOfRun
+from verale.runs.inputs import find_inputs
 
 if TYPE_CHECKING:
     from verale.certificate import Certificate
@@ -69,7 +64,7 @@ class Showing:
                 _table(f"Leads{as_claimed(shown.verdict.status)}", ("class", "behind by at least"), rivals, fewer),
                 _table("Where the prototypes come from (nothing proves it)", ("prototype", "copied from"), origins),
                 *(f"<p><small>{escape(note)}</small></p>" for note in notes),
-                _table("Digests (SHA-256)", ("what", "digest"), list(shown.digests.items())),
+                _table("Digests (SHA-256)", ("what", "digest"), list(shown.telling.digests.items())),
                 "</div>",
             ]
         )
@@ -103,104 +98,68 @@ def show(
         UsageError: something else than a certificate or a head.
     """
     if is_path(certificate) and all(each is None or is_path(each) for each in (head, latents)):
-        return _of_file(str(certificate), head, latents, image if pictures else None, pictures)
-    shown = _of_object(certificate, head, latents, classes)
+        return _of_file(str(certificate), head, latents, image, pictures)
+    data = certificate_bytes(certificate)
+    verdict = None if head is None else audit(certificate, head, latents)
+    said = VerdictInWords() if verdict is None else VerdictInWords(verdict.status.value, verdict.claims)
+    shown = shown_of(data, head, said, classes)
     if image is None or not pictures:
         return Showing(shown)
-    data = certificate_bytes(certificate)
-    pixels, known = _given(image, data)
-    return Showing(replace(shown, image_is=known), _drawn(data, head, latents, pixels))
+    pixels, known = _given(image, shown)
+    return Showing(replace(shown, image_is=known), _drawn(shown, head, latents, pixels))
 
 
 def _of_file(path: str, head: object, latents: object, image: object, pictures: bool) -> Showing:
-    """What is shown of a file, with what lies beside it, the image too if it may be read."""
-    from verale.report.single import single
-    from verale.runs.inputs import find_inputs
-
-    given = (None if each is None else str(each) for each in (head, latents))
-    inputs = find_inputs(Path(path).parent, *given)
+    """What is shown of a file, with what lies beside it: its image too, if what draws it is installed."""
+    folder = Path(path).parent
+    inputs = find_inputs(folder, *(None if each is None else str(each) for each in (head, latents)))
     result = single(path, inputs)
     if result.shown is None:
         problem = "the certificate cannot be read" if result.outcome is None else result.outcome.record["message"]
         raise InputError(path, problem)
-    shown = result.shown
-    data = read(path, "a certificate (.ale.json)", LARGEST + 1)
-    if hashlib.sha256(data).hexdigest() != shown.digests["certificate"]:
-        raise InputError(path, "changed while it was read; show it again")
-    pixels, index = _image_beside(path) if pictures else (None, None)
-    if image is not None:
-        pixels, known = _given(image, data)
+    shown, item, pixels = result.shown, result.item, None
+    if pictures and image is not None:
+        pixels, known = _given(image, shown)
         shown = replace(shown, image="", image_is=shown.verdict.image_is(known))
+    elif pictures and find_spec("matplotlib") is not None:
+        from verale.report.outlined import pixels_of  # which loads torch
+        from verale.report.thumbnails import to_draw
+
+        file = to_draw(result.source, item.image)
+        pixels = None if file is None or item.image_note == BY_ORDER else pixels_of(file)
     if pixels is None:
         return Showing(shown)
-    return Showing(shown, _drawn(data, inputs.head, inputs.latents, pixels, index, Path(path).parent))
+    return Showing(shown, _drawn(shown, inputs.head, inputs.latents, pixels, item.index, folder))
 
 
-def _image_beside(path: str) -> tuple[object, int | None]:
-    """The certificate's image, if it lies in the folder and what draws it is installed; and its index among the
-    latents, if it is known."""
-    if find_spec("matplotlib") is None:
-        return None, None
-    from verale.report.collect import item_beside
-    from verale.report.images import BY_ORDER
-    from verale.report.outlined import pixels_of  # which loads torch
-    from verale.report.single import source_beside
-    from verale.report.thumbnails import to_draw
-
-    source = source_beside(Path(path).parent)
-    item = item_beside(path, source)
-    file = to_draw(source, item.image)
-    return (None if file is None or item.image_note == BY_ORDER else pixels_of(file)), item.index
-
-
-def _given(image: object, data: bytes) -> tuple[Any, str]:
-    """An image that the caller gives, and whether it is the picture that the certificate with these bytes names."""
-    from verale.checker.certificate import read_certificate
+def _given(image: object, shown: Shown) -> tuple[Any, str]:
+    """An image that the caller gives, and whether it is the picture that the certificate names."""
     from verale.report.outlined import pixels_of_given  # which loads torch
 
-    return pixels_of_given(image, read_certificate(data).picture)
-
-
-def _of_object(certificate: Any, head: Any, latents: Any, classes: Sequence[str] | None) -> Shown:
-    """What is shown of a certificate, with what is given."""
-    data = certificate_bytes(certificate)
-    facts, verdict, numbers = None, None, None
-    if head is not None:
-        file = HeadFile.of(head)
-        facts = HeadOfRun.of(file.path, file.data)
-        verdict, numbers = audit(certificate, head, latents), auditor_for(file).numbers
-    try:
-        telling = Telling.of(data, facts, classes, numbers)
-    except CheckerError as error:
-        raise CertificateError(f"cannot be shown: {error}") from error
-    said = VerdictInWords() if verdict is None else VerdictInWords(verdict.status.value, verdict.claims)
-    return Shown(telling, said, digests=telling.digests)
+    return pixels_of_given(image, shown.telling.certificate.picture)
 
 
 def _drawn(
-    data: bytes, head: Any, latents: Any, pixels: Any, index: int | None = None, folder: Path | None = None
+    shown: Shown, head: Any, latents: Any, pixels: Any, index: int | None = None, folder: Path | None = None
 ) -> bytes:
     """The image with outlined patches, as a PNG file, by its index among the latents and its network, where known."""
     from matplotlib.figure import Figure
 
-    from verale.checker.certificate import read_certificate
     from verale.head import Head, load_latents
     from verale.report.collect import own_latents
-    from verale.report.estimates import estimates_of
     from verale.report.grid import NetworkBeside, grid_of_image
     from verale.report.outlined import marks_of, outline
 
-    given = read_certificate(data)
+    given = shown.telling.certificate
     head = Head.load(head) if is_path(head) else head
     latents = load_latents(latents) if is_path(latents) else latents
     own = None if latents is None else own_latents(given, latents, index)
-    count = head.size if head is not None and head.digest == given.head else None
     figure = Figure(figsize=(_INCHES, _INCHES), dpi=110)
     axes = figure.add_axes((0, 0, 1, 1))
-    marks = marks_of(given, count, partial(estimates_of, head=head, image=own))
     known = None if folder is None or given.network is None else NetworkBeside.of(folder)
     shape = known.shape if known is not None and known.sha256 == given.network else None
-    outline(axes, given, pixels, grid_of_image(given.patches, head, latents, shape), marks, None)
+    grid = grid_of_image(given.patches, head, latents, shape)
+    outline(axes, given, pixels, grid, marks_of(given, head, own), None)
     stream = io.BytesIO()
     figure.savefig(stream, format="png")
     return stream.getvalue()

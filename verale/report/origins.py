@@ -68,14 +68,8 @@ class ToldOrigin:
 def told_origins(
     path: str | Path, head: HeadFile, network: str | Path, images: str | Path, options: AuditOptions | str | None = None
 ) -> dict[int, ToldOrigin]:
-    """What is said of each prototype of a head.
-
-    Args:
-        path: the origins file.
-        head: the head's file.
-        network: the network's file.
-        images: the pictures that the origins name; see `judged_origins`.
-        options: who proves, and how long that may take.
+    """What is said of each prototype of a head, by an origins file; `images` are the pictures that it names
+    (`judged_origins`).
 
     Raises:
         InputError: a file that cannot be used, or an origins file that is malformed or about another head or network.
@@ -99,14 +93,8 @@ def told_origins(
 def origins_beside(
     folder: Path, head: HeadFile | None, origins: tuple[str, str], options: AuditOptions, named: str | None = None
 ) -> dict[int, ToldOrigin]:
-    """What is said of each prototype, by the network beside the certificates of a folder; nothing of another head.
-
-    Args:
-        folder: where the certificates lie.
-        head: the head's file.
-        origins: the origins file, and the pictures that it names.
-        options: who proves, and how long that may take.
-        named: the digest of the head that is meant; by default it is this one.
+    """What is said of each prototype, by the network beside the certificates of a folder, and by an origins file and
+    the pictures that it names; nothing of another head than that whose digest is `named`, if one is.
 
     Raises:
         InputError: there is no network or no head; otherwise as `told_origins`.

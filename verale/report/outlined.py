@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from verale.certificate.words import NAMED_PICTURE
 from verale.checker import certificate as checked
@@ -15,7 +16,7 @@ from verale.checker.read.pictures import Picture
 from verale.errors import InputError
 from verale.files import read
 from verale.report.collect import Collection, Item
-from verale.report.estimates import Estimates, estimates_of_item
+from verale.report.estimates import estimates_of
 from verale.report.explanation import named_prototypes
 from verale.report.grid import Grid
 from verale.report.images import AS_GIVEN, pictures_in
@@ -23,13 +24,14 @@ from verale.report.thumbnails import ImageFile, image_of, open_image, to_draw
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from torch import Tensor
 
     from verale.adapters.fields import ReceptiveFields
+    from verale.head import Head
 
 __all__ = [
     "MOST",
     "marks_of",
-    "marks_of_item",
     "outline",
     "pixels_of",
     "pixels_of_given",
@@ -61,15 +63,11 @@ def pixels_of_item(collection: Collection, item: Item) -> tuple[Any, str]:
 
 def pixels_of(file: ImageFile) -> object:
     """What is drawn of an image's file in a form that matplotlib draws: (H, W, 3) bytes. Raises InputError."""
-    import numpy as np
-
     return np.asarray(open_image(file, _SIDE))
 
 
 def pixels_of_picture(picture: Picture) -> object:
     """A picture's values in the same form."""
-    import numpy as np
-
     return np.asarray(image_of(picture))
 
 
@@ -84,8 +82,6 @@ def pixels_of_given(image: Any, picture: str | None) -> tuple[Any, str]:
     Raises:
         InputError: a file that cannot be read.
     """
-    import numpy as np
-
     file = Path(image) if isinstance(image, (str, Path)) else None
     pixels = _upright(np.asarray(image)) if file is None else None
     if picture is not None:
@@ -97,8 +93,6 @@ def pixels_of_given(image: Any, picture: str | None) -> tuple[Any, str]:
 
 def _upright(pixels: Any) -> Any:
     """An array as matplotlib draws it."""
-    import numpy as np
-
     if pixels.ndim == 3 and pixels.shape[0] in (1, 3) and pixels.shape[2] not in (1, 3, 4):
         pixels = pixels.transpose(1, 2, 0)
     if pixels.ndim == 3 and pixels.shape[2] == 1:
@@ -128,9 +122,7 @@ def stated_prototypes(certificate: checked.Certificate) -> dict[int, list[int]]:
     return stated
 
 
-def marks_of(
-    certificate: checked.Certificate, count: int | None, estimate: Callable[[checked.Certificate], Estimates]
-) -> dict[int, list[int]]:
+def marks_of(certificate: checked.Certificate, head: Head | None, image: Tensor | None) -> dict[int, list[int]]:
     """The prototypes to name in the patches that are outlined.
 
     Of statements about patches, those that they are compared with; otherwise the prototypes to show with the
@@ -138,23 +130,22 @@ def marks_of(
 
     Args:
         certificate: whose statements are meant.
-        count: how many prototypes its head has, where that is known.
-        estimate: gives the estimates of a certificate about this image.
+        head: a head, which counts if it is the certificate's.
+        image: the image's latents, (1, D, H, W) or (1, L, D), where they are known.
+
+    Raises:
+        LatentsError: latents that do not fit the head.
     """
     marks = stated_prototypes(certificate)
     if marks:
         return marks
+    count = head.size if head is not None and head.digest == certificate.head else None
     active = tuple(checked.ActivationStatement(j, Fraction(0), None) for j in named_prototypes(certificate, count))
-    attained = estimate(replace(certificate, statements=active)).attained
+    attained = estimates_of(replace(certificate, statements=active), head, image).attained
     for each, patch in zip(active, attained, strict=False):
         if patch is not None:
             marks.setdefault(patch, []).append(each.prototype)
     return marks
-
-
-def marks_of_item(collection: Collection, item: Item, certificate: checked.Certificate) -> dict[int, list[int]]:
-    """The same for an item of a collection. Raises InputError: latents that do not fit the head."""
-    return marks_of(certificate, collection.prototypes_of(certificate), partial(estimates_of_item, collection, item))
 
 
 def _marked(prototypes: Sequence[int]) -> str:
@@ -216,13 +207,7 @@ def outline(
 
 
 def _title(stated: bool, outlined: int, fields: ReceptiveFields | None) -> str:
-    """What stands above the image.
-
-    Args:
-        stated: whether statements are about patches.
-        outlined: how many patches are outlined.
-        fields: their receptive fields, where known.
-    """
+    """What stands above the image, by whether statements are about patches, and how many are outlined."""
     what = "prototypes that patches are compared with" if stated else "prototypes where they are most active (float64)"
     what += f", of the first {MOST} patches" if outlined > MOST else ""
     if not outlined or fields is None:

@@ -7,7 +7,6 @@ import reprlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from verale.certificate.words import (
     AS_LABELLED,
@@ -23,10 +22,10 @@ from verale.report import vocabulary
 from verale.report.collect import Collection, Item
 from verale.report.grid import Grid
 from verale.report.images import BY_ORDER, GONE, OTHER
-from verale.report.page_check import Checking, Deflated, csp_digest
+from verale.report.page_check import Checking, csp_digest, deflated
 from verale.report.page_detail import Details
 from verale.report.page_full import EmbeddedPrototypes, Full
-from verale.report.page_list import columns_of, image_sentences, overview, runs_of, unproved
+from verale.report.page_list import columns_of, overview
 from verale.report.templates import joined, rendered
 from verale.report.thumbnails import Thumbnails
 from verale.runs.explained_run import OBSERVABLES
@@ -83,25 +82,20 @@ def page(
     training = EmbeddedPrototypes.of(collection, Thumbnails(limits.side), room, proved)
     notes += training.notes
     checking = Checking.of(collection, notes) if provable else None
-    rows = Deflated()
-    rows.add(b"{")
-    for name, values in columns_of(collection):
-        rows.add(f'"{name}":{_compact(values)},'.encode())
+    rows = columns_of(collection)
     fields = collection.fields_of(grid, network)
     if fields is None and network is None and collection.source.fields is not None:
         notes.append("Receptive fields are left out: those that source.json notes are of another latent grid.")
-    left = limits.size - sum(map(len, training.uris)) - rows.size - _REST
-    if checking is not None:
-        left -= checking.size
-    shared = Details.of(collection, checking, _observable(collection), fields)
+    left = limits.size - sum(map(len, training.uris)) - len(_deflated(rows)) - _REST
+    left -= 0 if checking is None else checking.size
+    shared = Details(collection, checking, _observable(collection), fields)
     full = _in_full(collection, shared, limits, left, notes, advance)
-    last = {"full": full.places, "shown": full.shown, "prototypes": full.prototypes}
-    rows.add(_compact(last)[1:].encode())
+    rows |= full.rows
     data = {
         "version": __version__,
         "classes": collection.classes,
         "ownNames": collection.own_names,
-        "head": _head(collection),
+        "observable": None if collection.head is None else _observable(collection),
         "prototypes": training.prototypes,
         "origins": {
             j: told.caption if j in training.parts else told.sentence for j, told in collection.origins.items()
@@ -110,10 +104,7 @@ def page(
         "pictures": training.whole,
         "training": training.uris,
         "blocks": full.firsts,
-        "runs": [{**run, "words": vocabulary.of_kernel(run["kernel"], run["variable"])} for run in runs_of(collection)],
         "copy": None if collection.head is None else vocabulary.copy_of(collection.head),
-        "images": image_sentences(collection),
-        "notProved": unproved(collection),
         "words": {
             "labelled": AS_LABELLED,
             "computed": {arithmetic: how_computed(arithmetic) for arithmetic in ARITHMETICS},
@@ -141,15 +132,13 @@ def page(
         script=script,
         script_digests=scripts,
         data=data,
-        rows=rows.text(),
+        rows=_deflated(rows),
         details=full.blocks,
         pictures=full.images,
         checking=checking,
         notes=notes,
         audited=collection.audited,
-        kernels=" or ".join(
-            dict.fromkeys(vocabulary.of_kernel(run["kernel"], run["variable"]) for run in runs_of(collection))
-        ),
+        kernels=" or ".join(dict.fromkeys(run["words"] for run in rows["run"] if run is not None)),
         not_proved=_not_proved(collection),
         not_compared="" if collection.head is None or collection.head.compared else NOT_COMPARED,
         of_images=_of_images(collection),
@@ -195,20 +184,9 @@ def _of_prototypes(collection: Collection, training: EmbeddedPrototypes) -> str:
     return f"{pictures} (which {'shows' if count == 1 else 'show'} {which} prototypes)"
 
 
-def _compact(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"))
-
-
-def _head(collection: Collection) -> dict[str, Any] | None:
-    head = collection.head
-    if head is None:
-        return None
-    return {
-        "sha256": head.digest,
-        "prototypes": head.size,
-        "observable": _observable(collection),
-        "similarity": repr(head.similarity),
-    }
+def _deflated(value: object) -> str:
+    """What the page's script inflates and parses."""
+    return deflated(json.dumps(value, separators=(",", ":")).encode())
 
 
 def _observable(collection: Collection) -> str:

@@ -36,7 +36,7 @@ from verale.files import LARGEST_LATENTS, opener_of, read
 from verale.report.collect import Collection
 from verale.runs.inputs import find_seen
 
-__all__ = ["LARGEST_HEAD", "LARGEST_QUESTION", "Checking", "Deflated", "csp_digest", "deflated"]
+__all__ = ["LARGEST_HEAD", "LARGEST_QUESTION", "Checking", "csp_digest", "deflated"]
 
 LARGEST_HEAD = 64 * 2**20
 LARGEST_QUESTION = 8 * 2**20
@@ -181,26 +181,6 @@ def _fits(text: bytes, what: str, notes: list[str]) -> bool:
         sizes = f"{len(text) / 2**20:.3g} MiB of text, and {LARGEST_HEAD / 2**20:.3g} MiB fit"
         notes.append(f"The page cannot prove again {what} takes {sizes}.")
     return len(text) <= LARGEST_HEAD
-
-
-class Deflated:
-    """Bytes that come piece by piece, as the page contains them."""
-
-    def __init__(self) -> None:
-        self._compressor, self._parts = zlib.compressobj(9), [b""]
-
-    @property
-    def size(self) -> int:
-        """How many characters they take so far."""
-        return -(-4 * (sum(map(len, self._parts)) + len(self._compressor.copy().flush())) // 3)
-
-    def add(self, data: bytes) -> None:
-        """Add a piece."""
-        self._parts.append(self._compressor.compress(data))
-
-    def text(self) -> str:
-        """All of them."""
-        return b64encode(b"".join([*self._parts, self._compressor.flush()])).decode()
 
 
 def deflated(data: bytes) -> str:

@@ -6,16 +6,15 @@ import io
 from base64 import b64decode
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from verale.certificate.statements import bounded
 from verale.certificate.words import about
 from verale.checker.certificate import ActivationStatement, Certificate
-from verale.checker.errors import FormatError, UnprovedError
-from verale.report.account import Account, account_of, has_account
+from verale.report.account import Account, proved_account
 from verale.report.collect import Collection, Item
 from verale.report.explanation import conditions, narrower
 from verale.report.grid import Grid
@@ -23,11 +22,9 @@ from verale.report.page_check import Checking
 
 if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
-    from verale.checker import Auditor
-    from verale.checker.head import Head
     from verale.report.estimates import Estimates, Standing
 
-__all__ = ["Details", "InFull", "plain_patches"]
+__all__ = ["Details", "plain_patches"]
 
 _SCORES = 5
 """The most classes whose scores are shown."""
@@ -40,21 +37,6 @@ _GREAT = 1e150
 
 
 @dataclass(frozen=True, eq=False)
-class InFull:
-    """A certificate that the page shows in full.
-
-    Attributes:
-        item: which has it.
-        certificate: what it says.
-        picture: the image as a data URI; empty without one.
-    """
-
-    item: Item
-    certificate: Certificate
-    picture: str
-
-
-@dataclass(frozen=True, eq=False)
 class Details:
     """What the details of all certificates of a page share.
 
@@ -63,61 +45,39 @@ class Details:
         checking: the checker in the page; None without it.
         observable: what comparing a patch with a prototype gives.
         fields: the receptive fields of the patches; None where they are not known.
-        checker: says what statements prove of activations, that of the verdicts where they are given now; None without
-            a head.
-        head: the head, as the checker computes with it; None without one.
-        standing: how activations stand among those of all images, where known.
     """
 
     collection: Collection
     checking: Checking | None
     observable: str
     fields: ReceptiveFields | None
-    checker: Auditor | None
-    head: Head | None
-    standing: Standing | None
 
-    @classmethod
-    def of(
-        cls, collection: Collection, checking: Checking | None, observable: str, fields: ReceptiveFields | None
-    ) -> Details:
-        """Of a page. Raises InputError: the checker cannot use the head."""
-        file, head = collection.head_file, collection.checked_head
-        if file is None or head is None:
-            return cls(collection, checking, observable, fields, None, None, None)
+    @cached_property
+    def _standing(self) -> Standing | None:
+        """How activations stand among those of all images, where known."""
         from verale.report.estimates import Standing
-        from verale.runs.arguments import auditor_for
 
-        checker = collection.auditor or auditor_for(file)
-        return cls(collection, checking, observable, fields, checker, head, Standing.of(collection))
+        return None if self.collection.checked_head is None else Standing.of(self.collection)
 
-    def of_several(self, shown: Sequence[InFull]) -> list[tuple[dict[str, object], list[int] | None]]:
-        """Some certificates with estimates for people, and what the checker in the page is asked.
-
-        Also the prototypes that add to each proved lead, those that add most first; None where that is not known.
-        """
+    def told(self, item: Item, certificate: Certificate, picture: str) -> tuple[dict[str, object], list[int] | None]:
+        """An item's certificate with estimates for people, and what the checker in the page is asked; also the
+        prototypes that add to its proved lead, those that add most first; None where that is not known. `picture` is
+        the image as a data URI, empty without one."""
         from verale.report.estimates import estimates_of_item
 
-        estimates = [estimates_of_item(self.collection, each.item, each.certificate) for each in shown]
-        accounts = [self._account(each) for each in shown]
-        told = [self._told(*each) for each in zip(shown, estimates, accounts, strict=True)]
-        return list(zip(told, [None if account is None else account.adding for account in accounts], strict=True))
-
-    def _told(self, shown: InFull, estimates: Estimates, account: Account | None) -> dict[str, object]:
-        collection, certificate, item = self.collection, shown.certificate, shown.item
+        collection, account = self.collection, self._account(item, certificate)
+        estimates = estimates_of_item(collection, item, certificate)
         grid = collection.grid_of(certificate.patches, certificate.network)
-        count = collection.prototypes_of(certificate)
+        count = item.count
         predicted = collection.name_of(certificate.predicted)
         file = item.name if item.path is None else str(item.path.relative_to(collection.folder))
         asked = narrower(certificate, count, file, collection.name_of, account, estimates.ahead)
-        return {
-            "text": shown.item.data.decode(),
+        detail: dict[str, object] = {
+            "text": item.data.decode(),
             "claim": f"{item.claim(predicted)} {item.begun}".strip(),
-            "paradigm": certificate.paradigm,
             "grid": None if grid is None else asdict(grid),
             "similarity": [None if value is None else about(value) for value in estimates.similarity],
             "attained": estimates.attained if any(patch is not None for patch in estimates.attained) else [],
-            "best": estimates.best,
             "ahead": list(map(about, estimates.ahead)),
             "count": count,
             "conditions": conditions(certificate, self.observable.lower(), count),
@@ -129,24 +89,19 @@ class Details:
             "scores": _scores(certificate.predicted, estimates),
             "maps": {} if account is None else _maps(estimates, account),
             "narrower": None if asked is None else asdict(asked),
-            "bounded": None if count is None else _bounded(certificate, count),
-            "standing": self._standing(item, certificate),
-            "plain": self._plain(shown.picture, grid, [*estimates.attained, *estimates.best, *_patches(certificate)]),
+            "bounded": None if item.bounded is None else [item.bounded.prototypes, item.bounded.pairs],
+            "standing": self._stands(item, certificate),
+            "plain": self._plain(picture, grid, [*estimates.attained, *estimates.best, *_patches(certificate)]),
             "questions": None if self.checking is None else self.checking.questions(certificate),
         }
+        return detail, None if account is None else account.adding
 
-    def _account(self, shown: InFull) -> Account | None:
-        """The checker is asked where there may be one, and where it has not run out of its limit just now."""
-        record, head = shown.item.record, self.head
-        if self.checker is None or head is None or (record and record["reason"] == "limit"):
+    def _account(self, item: Item, certificate: Certificate) -> Account | None:
+        """The checker is asked where it has not run out of its limit just now."""
+        head, numbers = self.collection.checked_head, self.collection.numbers
+        if head is None or numbers is None or (item.record and item.record["reason"] == "limit"):
             return None
-        if not has_account(shown.certificate, head):
-            return None
-        try:
-            numbers = self.checker.numbers(shown.item.data)
-        except (FormatError, UnprovedError):  # of another head, or beyond the limit
-            return None
-        return account_of(shown.certificate, head, numbers)
+        return proved_account(item.data, certificate, head, numbers)
 
     def _now(self, estimates: Estimates, account: Account) -> list[list[str]]:
         """Of each rival that is told what the class gets, and what is taken back, at this image; empty without it."""
@@ -157,15 +112,15 @@ class Details:
         pairs = given_and_taken(self.collection.head, estimates, account.predicted, [c.rival for c in account.closest])
         return [[about(given), about(taken)] for given, taken in pairs]
 
-    def _standing(self, item: Item, certificate: Certificate) -> dict[int, str]:
+    def _stands(self, item: Item, certificate: Certificate) -> dict[int, str]:
         """By statement about an activation: where the image's own stands among all images."""
-        count = self.collection.prototypes_of(certificate)
-        if self.standing is None or item.index is None or item.index >= len(self.standing) or count is None:
+        standing = self._standing
+        if standing is None or item.index is None or item.index >= len(standing) or item.count is None:
             return {}
         return {
-            number: self.standing.told(item.index, statement.prototype)
+            number: standing.told(item.index, statement.prototype)
             for number, statement in enumerate(certificate.statements)
-            if isinstance(statement, ActivationStatement) and statement.prototype < count
+            if isinstance(statement, ActivationStatement) and statement.prototype < item.count
         }
 
     def _plain(self, picture: str, grid: Grid | None, patches: Sequence[int | None]) -> dict[int, str]:
@@ -176,11 +131,6 @@ class Details:
 
 def _patches(certificate: Certificate) -> list[int]:
     return [patch for s in certificate.statements if (patch := getattr(s, "patch", None)) is not None]
-
-
-def _bounded(certificate: Certificate, count: int) -> list[int]:
-    reach = bounded(certificate.statements, count, certificate.patches)
-    return [reach.prototypes, reach.pairs]
 
 
 def _scores(predicted: int, estimates: Estimates) -> list[list[object]]:
@@ -222,14 +172,8 @@ FIELD_HOLDS_MORE, FIELD_IS_PLAIN, FIELD_UNKNOWN = "more", "plain", "unknown"
 
 
 def plain_patches(picture: str, grid: Grid, patches: set[int], fields: ReceptiveFields | None) -> dict[int, str]:
-    """Of the patches whose squares are nearly of one colour: what their receptive fields hold.
-
-    Args:
-        picture: a data URI, base64, that the page made.
-        grid: where the patches lie.
-        patches: those that are looked at.
-        fields: the receptive fields; None where they are not known.
-    """
+    """Of those of some patches whose squares are nearly of one colour: what their receptive fields hold. `picture` is a
+    data URI, base64, that the page made."""
     with Image.open(io.BytesIO(b64decode(picture.partition(",")[2]))) as opened:
         grey = opened.convert("L")
     wide, high = grey.size

@@ -7,19 +7,18 @@ less than half the bytes. To show one, a browser inflates its block.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from verale.errors import InputError
 from verale.report.collect import Collection, Item
 from verale.report.page_check import deflated
-from verale.report.page_detail import Details, InFull
-from verale.report.page_list import pictured, with_pictures
+from verale.report.page_detail import Details
+from verale.report.page_list import with_pictures
 from verale.report.thumbnails import ImageFile, Thumbnails, Window, to_draw, window_of
 
 __all__ = ["EmbeddedPrototypes", "Full"]
@@ -28,6 +27,16 @@ _FRAME = 80
 """About the bytes around each block, and around each image."""
 _TOGETHER, _BLOCK = 64, 2**18
 """The most certificates in a block, and about the most bytes of theirs."""
+
+
+class _Entry(NamedTuple):
+    """An item with its image as a data URI, empty without one; and, of a certificate that may be shown in full, its
+    details, and the prototypes that add to its lead, where these are known."""
+
+    item: Item
+    picture: str
+    detail: dict[str, object] | None
+    adding: list[int] | None
 
 
 class Full:
@@ -39,78 +48,74 @@ class Full:
         firsts: the number of the first certificate of each block.
         count: how many certificates there are.
         images: data URIs, each once.
-        places: for each item its number among the certificates here, or -1.
-        shown: for each item the index of its image, or -1.
-        prototypes: for each item those that the list pictures.
+        rows: for each item its number among the certificates here (`full`), the index of its image (`shown`), or -1;
+            and the prototypes that the list pictures.
         unread: why images are not shown.
     """
 
-    def __init__(self, shared: Details, side: int, room: int) -> None:
+    def __init__(self, details: Details, side: int, room: int) -> None:
         """With room for so many bytes, and images of at most `side` pixels a side."""
-        self._shared, self._room = shared, room
-        self._thumbnails, self.window = Thumbnails(side), window_of(shared.collection.source.preprocessing)
-        self._most = 1 if shared.checking is not None else _TOGETHER  # questions to a checker may be long
-        self._items: list[Item] = []
-        self._block: list[InFull] = []
+        self._details, self._room, self._collection = details, room, details.collection
+        self._thumbnails, self.window = Thumbnails(side), window_of(self._collection.source.preprocessing)
+        self._most = 1 if details.checking is not None else _TOGETHER  # questions to a checker may be long
+        self._entries: list[_Entry] = []
         self._size = self.count = 0
-        self._known: dict[bytes, int] = {}
+        self._known: dict[str, int] = {}
         self.blocks: list[str] = []
         self.firsts: list[int] = []
         self.images: list[str] = []
-        self.places: list[int] = []
-        self.shown: list[int] = []
-        self.prototypes: list[list[int]] = []
+        self.rows: dict[str, list[Any]] = {"full": [], "shown": [], "prototypes": []}
         self.unread: list[str] = []
 
     def add(self, item: Item) -> None:
-        """Add an item. Raises InputError: a certificate that changed, latents that do not fit the head."""
-        self._items.append(item)
+        """Add an item. Raises InputError: latents that do not fit the head."""
+        entry = _Entry(item, "", None, None)
         if item.certificate is not None and self._room > 0:
-            self._block.append(InFull(item, item.certificate, self._picture(item)))
+            picture = self._picture(item)
+            entry = _Entry(item, picture, *self._details.told(item, item.certificate, picture))
             self._size += len(item.data)
-        if len(self._items) >= self._most or self._size > _BLOCK:
+        self._entries.append(entry)
+        if len(self._entries) >= self._most or self._size > _BLOCK:
             self.finish()
 
     def finish(self) -> None:
-        """Close the last block."""
-        told = self._shared.of_several(self._block)
-        fitting, block = len(self._block), ""
+        """Close the last block: with the first of its certificates, as many as fit."""
+        told = [entry for entry in self._entries if entry.detail is not None]
+        fitting = told
         while fitting:
-            details = [detail for detail, _ in told[:fitting]]
-            columns = {name: [detail[name] for detail in details] for name in details[0]}
+            columns = {name: [entry.detail[name] for entry in fitting if entry.detail] for name in told[0].detail or ()}
             block = deflated(json.dumps(columns, separators=(",", ":")).encode())
-            taken = len(block) + _FRAME + self._size_of_images(self._block[:fitting])
+            pictures = {entry.picture for entry in fitting if entry.picture}.difference(self._known)
+            taken = len(block) + _FRAME + sum(len(picture) + _FRAME for picture in pictures)
             if taken < self._room:
                 self._room -= taken
+                self.blocks.append(block)
+                self.firsts.append(self.count)
                 break
-            fitting -= 1
-        if fitting < len(self._block):
+            fitting = fitting[:-1]
+        if len(fitting) < len(told):
             self._room = 0  # after the first that does not fit, none is added
-        if fitting:
-            self.blocks.append(block)
-            self.firsts.append(self.count)
-        adding = {id(each.item): prototypes for each, (_, prototypes) in zip(self._block, told, strict=True)}
-        inside = {id(each.item): each for each in self._block[:fitting]}
-        for item in self._items:
-            self._enter(item, inside.get(id(item)), adding.get(id(item)))
-        self._items, self._block, self._size = [], [], 0
+        last = self.count + len(fitting)
+        for entry in self._entries:
+            self._enter(entry, entry.detail is not None and self.count < last)
+        self._entries, self._size = [], 0
 
-    def _enter(self, item: Item, inside: InFull | None, adding: list[int] | None) -> None:
+    def _enter(self, entry: _Entry, fits: bool) -> None:
         place = shown = -1
-        if inside is not None:
+        if fits:
             place, self.count = self.count, self.count + 1
-            if inside.picture:
-                shown = self._known.setdefault(_digest(inside.picture), len(self.images))
-                if shown == len(self.images):
-                    self.images.append(inside.picture)
-        self.places.append(place)
-        self.shown.append(shown)
-        collection = self._shared.collection
-        self.prototypes.append(pictured(collection, item) if adding is None else with_pictures(collection, adding))
+        if fits and entry.picture:
+            shown = self._known.setdefault(entry.picture, len(self.images))
+            if shown == len(self.images):
+                self.images.append(entry.picture)
+        named = entry.item.prototypes if entry.adding is None else entry.adding
+        row = place, shown, with_pictures(self._collection, named)
+        for column, value in zip(self.rows.values(), row, strict=True):
+            column.append(value)
 
     def _picture(self, item: Item) -> str:
         """An item's image as a data URI; empty where none is shown."""
-        file = to_draw(self._shared.collection.source, item.image)
+        file = to_draw(self._collection.source, item.image)
         if file is None:
             return ""
         try:
@@ -118,15 +123,6 @@ class Full:
         except InputError as error:
             self.unread.append(f"{Path(file.path).name}: {error.problem}")
             return ""
-
-    def _size_of_images(self, shown: list[InFull]) -> int:
-        """The bytes of those images that the page does not have yet."""
-        sizes = {_digest(each.picture): len(each.picture) + _FRAME for each in shown if each.picture}
-        return sum(size for digest, size in sizes.items() if digest not in self._known)
-
-
-def _digest(picture: str) -> bytes:
-    return hashlib.sha256(picture.encode()).digest()
 
 
 @dataclass(frozen=True)
@@ -156,14 +152,8 @@ class EmbeddedPrototypes:
 
     @classmethod
     def of(cls, collection: Collection, made: Thumbnails, room: int, network: str | None) -> EmbeddedPrototypes:
-        """Pictures of which prototypes are proved to be parts, their own, then training images; what fits.
-
-        Args:
-            collection: what the page shows.
-            made: makes the pictures small.
-            room: the bytes that they may take.
-            network: the digest of the network that certificates name; proved parts are of its pictures.
-        """
+        """Pictures of which prototypes are proved to be parts by the network with this digest, their own, then training
+        images; what fits into `room` bytes."""
         from verale.report.estimates import favoured_classes
 
         album, source = _Album(room), collection.source

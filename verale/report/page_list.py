@@ -9,63 +9,67 @@ from statistics import median
 from typing import Any
 
 from verale.certificate.words import PROVED_PICTURE, about, below, written
-from verale.checker.certificate import Certificate
 from verale.checker.verdict import claim_in_words
 from verale.report.collect import Collection, Item
 from verale.report.explanation import in_brief
 from verale.report.images import AS_NOTED
+from verale.report.vocabulary import of_kernel
 
-__all__ = [
-    "columns_of",
-    "image_sentences",
-    "image_words",
-    "overview",
-    "pictured",
-    "runs_of",
-    "unproved",
-    "with_pictures",
-]
+__all__ = ["columns_of", "overview", "with_pictures"]
 
 _PICTURED = 6
 """The most prototypes pictured in a line."""
 
 
-def columns_of(collection: Collection) -> Iterator[tuple[str, list[Any]]]:
-    """The columns by name, one after the other; `run` is an index in `runs_of`, and `known` one in `image_words`,
-    `unproved` one in `unproved`."""
-    runs, words, sentences = runs_of(collection), image_words(collection), unproved(collection)
-    columns: dict[str, Callable[[Item], Any]] = {
-        **_COLUMNS,
-        "bounds": lambda item: _bounds(collection, item),
-        "run": lambda item: None if item.record is None else runs.index(_run(item.record)),
-        "known": lambda item: words.index(item.image_is),
-        "unproved": lambda item: sentences.index(item.verdict.not_proved),
-        "message": lambda item: _message(item).replace(f"{collection.folder}/", ""),
-    }
-    for name, of in columns.items():
-        yield name, [of(item) for item in collection.items]
-
-
-def _of_certificate(of: Callable[[Certificate], Any]) -> Callable[[Item], Any]:
-    return lambda item: None if item.certificate is None else of(item.certificate)
+def columns_of(collection: Collection) -> dict[str, list[Any]]:
+    """The columns by name. What many lines have in common is deflated to hardly anything."""
+    columns = {name: [of(item) for item in collection.items] for name, of in _COLUMNS.items()}
+    columns["message"] = [message.replace(f"{collection.folder}/", "") for message in columns["message"]]
+    return columns
 
 
 def _of_record(of: Callable[[Mapping[str, Any]], Any], missing: Any = None) -> Callable[[Item], Any]:
     return lambda item: missing if item.record is None else of(item.record)
 
 
-def _message(item: Item) -> str:
-    return (item.record or {}).get("message") or item.problem
-
-
 def _claims(record: Mapping[str, Any]) -> list[list[str]]:
     return [[claim_in_words(one, record), state] for one, state in record.get("claims", {}).items()]
+
+
+def _bounds(item: Item) -> str | None:
+    """How much the statements bound, beside their number: of a clause about all others that is more than one."""
+    certificate, bounded, size = item.certificate, item.bounded, item.count
+    if certificate is None or bounded is None or size is None:
+        return None
+    prototypes, pairs = bounded.prototypes, bounded.pairs
+    of_pairs = f", {pairs} of {size * certificate.patches} pairs" if pairs and certificate.patches > 1 else ""
+    return f"on {prototypes} of {size} prototypes{of_pairs}"
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else float(about(seconds, 3))
+
+
+def _run(record: Mapping[str, Any]) -> dict[str, str]:
+    """What proved a certificate: the kernel that proved every claim, or the choice of the audit; also in words."""
+    proved = set(record.get("by", {}).values())
+    kernel = proved.pop() if len(proved) == 1 else record["run"]["kernel"]
+    checker = record["run"]["checker"]
+    variable = checker.get("variable", "")
+    words = of_kernel(kernel, variable)
+    return {"kernel": kernel, "checker": checker["sha256"], "variable": variable, "words": words}
+
+
+def _image_sentence(item: Item) -> str:
+    """What is known of an image; empty where nothing is."""
+    if item.image_is == PROVED_PICTURE:
+        return "The picture shown is the one that was proved."
+    return f"The image is {item.image_is}." if item.image_is else ""
 
 
 _COLUMNS: dict[str, Callable[[Item], Any]] = {
     "name": lambda item: item.name,
     "image": lambda item: "" if item.file is None else "/".join(item.file.parts[-2:]),
-    "index": lambda item: item.index,
     "match": lambda item: "" if item.image_note == AS_NOTED else item.image_note,
     "predicted": lambda item: item.predicted,
     "label": lambda item: item.label,
@@ -80,72 +84,20 @@ _COLUMNS: dict[str, Callable[[Item], Any]] = {
     "pictured": lambda item: item.certificate.arithmetic if item.certificate and item.proves_picture else None,
     "why": lambda item: "" if item.certificate is None else in_brief(item.certificate, item.count),
     "others": lambda item: item.others or None,
-    "paradigm": _of_certificate(lambda certificate: certificate.paradigm),
     "sha256": lambda item: item.sha256,
+    "bounds": _bounds,
+    "run": _of_record(_run),
+    "known": _image_sentence,
+    "unproved": lambda item: item.verdict.not_proved,
+    "message": lambda item: (item.record or {}).get("message") or item.problem,
 }
 """What a line shows of an item, by the column."""
-
-
-def pictured(collection: Collection, item: Item) -> list[int]:
-    """The first prototypes of an explanation that have a picture; where it is known which add to the proved lead, the
-    page shows those instead."""
-    return with_pictures(collection, item.prototypes)
 
 
 def with_pictures(collection: Collection, prototypes: Sequence[int]) -> list[int]:
     """The first of some prototypes that have a picture, or come from a training image."""
     known = [j for j in prototypes if j in collection.pictures or j in collection.source.origins]
     return known[:_PICTURED]
-
-
-def _bounds(collection: Collection, item: Item) -> str | None:
-    """How much the statements bound, beside their number: of a clause about all others that is more than one."""
-    certificate, bounded, size = item.certificate, item.bounded, item.count
-    if certificate is None or bounded is None or size is None:
-        return None
-    prototypes, pairs = bounded.prototypes, bounded.pairs
-    of_pairs = f", {pairs} of {size * certificate.patches} pairs" if pairs and certificate.patches > 1 else ""
-    return f"on {prototypes} of {size} prototypes{of_pairs}"
-
-
-def _rounded(seconds: float | None) -> float | None:
-    return None if seconds is None else float(about(seconds, 3))
-
-
-def _run(record: Any) -> dict[str, str]:
-    """What proved a certificate: the kernel that proved every claim, or the choice of the audit."""
-    proved = set(record.get("by", {}).values())
-    kernel = proved.pop() if len(proved) == 1 else record["run"]["kernel"]
-    checker = record["run"]["checker"]
-    return {"kernel": kernel, "checker": checker["sha256"], "variable": checker.get("variable", "")}
-
-
-def image_words(collection: Collection) -> list[str]:
-    """What is known of images: each thing that is said of one, once."""
-    return list(dict.fromkeys(item.image_is for item in collection.items))
-
-
-def image_sentences(collection: Collection) -> list[str]:
-    """The same as sentences; empty where nothing is known."""
-    proved = "The picture shown is the one that was proved."
-    return [
-        proved if words == PROVED_PICTURE else f"The image is {words}." if words else ""
-        for words in image_words(collection)
-    ]
-
-
-def unproved(collection: Collection) -> list[str]:
-    """What verdicts do not say: each sentence of one, once."""
-    return list(dict.fromkeys(item.verdict.not_proved for item in collection.items))
-
-
-def runs_of(collection: Collection) -> list[dict[str, str]]:
-    """The distinct kernels and checkers that audited certificates."""
-    runs: list[dict[str, str]] = []
-    for item in collection.items:
-        if item.record is not None and _run(item.record) not in runs:
-            runs.append(_run(item.record))
-    return runs
 
 
 def overview(collection: Collection) -> dict[str, object]:

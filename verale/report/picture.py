@@ -10,8 +10,7 @@ import hashlib
 import io
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,33 +22,25 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Rectangle
 
 from verale.certificate import Certificate
-from verale.certificate.words import (
-    PROTOTYPES,
-    VerdictInWords,
-    as_claimed,
-    where_wrong,
-)
+from verale.certificate.words import PROTOTYPES, VerdictInWords, as_claimed
 from verale.checker import Verdict
 from verale.checker import certificate as checked
 from verale.checker.verdict import printable
-from verale.errors import InputError
+from verale.errors import InputError, LatentsError, naming
 from verale.report.collect import Collection, own_latents
-from verale.report.estimates import estimates_of
 from verale.report.explanation import Telling
 from verale.report.grid import Grid, grid_of_image
 from verale.report.outlined import (
     MOST,
     marks_of,
-    marks_of_item,
     outline,
     pixels_of,
     pixels_of_given,
     pixels_of_item,
     pixels_of_picture,
 )
+from verale.report.single import Shown, shown_of
 from verale.report.thumbnails import ImageFile, Window, window_of
-from verale.runs.arguments import HeadFile, auditor_for
-from verale.runs.explained_run import HeadOfRun
 
 if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
@@ -97,22 +88,16 @@ class _Content:
     """What a figure shows.
 
     Attributes:
-        telling: the certificate in words.
-        verdict: on it.
-        wrong: what follows the class where it is wrong.
+        shown: the certificate in words, its verdict, and what is known of the image, or why none is shown.
         pixels: the image; None where none is shown.
-        known: what is known of the image, or why none is shown.
         notes: what the verdict does not say, and what nothing checks.
         grid, marks, fields: where patches lie, the prototypes to name in them, and what they depend on.
         prototypes: their pictures, by number.
         origins: which patches prototypes are, as it was proved now.
     """
 
-    telling: Telling
-    verdict: VerdictInWords
-    wrong: str
+    shown: Shown
     pixels: Any
-    known: str
     notes: Sequence[str]
     grid: Grid | None
     marks: Mapping[int, Sequence[int]]
@@ -120,19 +105,15 @@ class _Content:
     prototypes: Mapping[int, _Pictured] = field(default_factory=dict)
     origins: Sequence[str] = ()
 
-    def heading(self) -> str:
-        """The verdict and the class, and whether it is wrong."""
-        return printable(f"{self.verdict.heading}: class {self.telling.predicted}{self.wrong}")
-
     @property
     def points(self) -> tuple[tuple[str, str], ...]:
-        """Why the class is ahead, line by line; none unless it is PROVED."""
-        return self.telling.points if self.verdict.status == "PROVED" and not self.verdict.caveat else ()
+        """Why the class is ahead, line by line; none unless it is PROVED of some image."""
+        return () if self.shown.verdict.caveat else self.shown.points
 
     def below(self, layout: _Layout, outlined: str) -> Iterator[str]:
         """What stands below the image and the points: what is proved, and what is not."""
-        telling = self.telling
-        rivals, claimed = telling.margins[: layout.rivals], as_claimed(self.verdict.status)
+        telling, verdict = self.shown.telling, self.shown.verdict
+        rivals, claimed = telling.margins[: layout.rivals], as_claimed(verdict.status)
         if layout is _COMPACT and rivals and not self.points:
             who = "Every other class" if len(telling.margins) > 1 else rivals[0][0]
             yield f"{who} stays at least {rivals[0][1]} below {telling.predicted}{claimed}."
@@ -141,11 +122,11 @@ class _Content:
             more = len(telling.margins) - len(rivals)
             said += [f"{more} more classes"] if more else []
             yield f"Leads, how far other classes stay below {telling.predicted}{claimed}: {'; '.join(said)}."
-        begun = self.verdict.begun(telling.certificate.picture, telling.certificate.arithmetic)
+        begun = verdict.begun(telling.certificate.picture, telling.certificate.arithmetic)
         if begun:
             yield begun
         yield from self.origins
-        shown = f"The image is {self.known}." if self.known else ""
+        shown = f"The image is {self.shown.image_is}." if self.shown.image_is else ""
         proved = all(each.is_proved for each in self.prototypes.values())
         notes = [_SQUARES, outlined, shown, *self.notes, "" if proved else PROTOTYPES]
         yield " ".join(filter(None, notes))
@@ -193,28 +174,18 @@ def plot(
     own = None if latents is None else own_latents(given, latents)
     said = VerdictInWords() if verdict is None else VerdictInWords(verdict.status.value, verdict.claims)
     pixels, known = (None, "") if image is None else pixels_of_given(image, given.picture)
-    facts = None if head is None else _read_head(head)
-    numbers = None
-    if facts is not None and head is not None and said.status == "PROVED" and not said.caveat:
-        numbers = auditor_for(HeadFile.of(head)).numbers
-    count = head.size if head is not None and head.digest == given.head else None
+    # Of a head from a file with other bytes than `Head.save` writes, no more than the names of its classes is known.
+    is_saved = head is not None and hashlib.sha256(head.to_bytes()).hexdigest() == head.digest
+    names, in_points = (None if head is None else head.labels) or classes, said.status == "PROVED" and not said.caveat
+    shown = shown_of(data, head if is_saved else None, said, names, in_points)
     content = _Content(
-        Telling.of(data, facts, (head.labels if head is not None else None) or classes, numbers),
-        said,
-        "",
+        replace(shown, image_is=said.image_is(known)),
         pixels,
-        said.image_is(known),
         [said.not_proved],
         grid_of_image(given.patches, head, latents),
-        marks_of(given, count, partial(estimates_of, head=head, image=own)),
+        marks_of(given, head, own),
     )
     return _drawn(content, _WHOLE)
-
-
-def _read_head(head: Head) -> HeadOfRun | None:
-    """A head as the checker reads it; None where it is from a file with other bytes than `Head.save` writes."""
-    data = head.to_bytes()
-    return HeadOfRun.of("head", data) if hashlib.sha256(data).hexdigest() == head.digest else None
 
 
 def picture(collection: Collection, kind: str, compact: bool = False) -> bytes:
@@ -229,23 +200,19 @@ def picture(collection: Collection, kind: str, compact: bool = False) -> bytes:
     data, given = item.data, item.certificate
     if given is None:
         raise InputError(item.path, f"cannot be drawn: {item.problem}")
-    numbers = (
-        None if collection.head_file is None else (collection.auditor or auditor_for(collection.head_file)).numbers
-    )
-    telling = Telling.of(data, collection.read_head, collection.classes, numbers)
+    telling = Telling.of(data, collection.read_head, collection.classes, collection.numbers)
     pixels, known = pixels_of_item(collection, item)
     grid = collection.grid_of(given.patches, given.network)
     drawn = ((j, _prototype(collection, j, given.network)) for j in telling.prototypes)
     shown = dict(islice(((j, each) for j, each in drawn if each is not None), _PICTURES))
+    with naming(collection.latents_path, LatentsError):
+        marks = marks_of(given, collection.head, collection.latents_of(item))
     content = _Content(
-        telling,
-        item.verdict,
-        where_wrong(collection.name_of(item.label), item.correct),
+        Shown(telling, item.verdict, label=collection.name_of(item.label), correct=item.correct, image_is=known),
         pixels,
-        known,
         collection.notes_on(item),
         grid,
-        marks_of_item(collection, item, given),
+        marks,
         collection.fields_of(grid, given.network),
         shown,
         _origins(collection, telling, shown),
@@ -280,16 +247,16 @@ def _drawn(content: _Content, layout: _Layout) -> Picture:
     figure = Picture(dpi=300)
     lines = _Lines(figure)
     wide, beside = layout.width - 2 * _EDGE, layout is _WHOLE
-    above = lines.of(content.heading(), wide, "bold")
+    telling = content.shown.telling
+    above = lines.of(printable(content.shown.heading), wide, "bold")
     bold = len(above)
-    above += lines.of(printable(content.telling.sentence), wide)
+    above += lines.of(printable(telling.sentence), wide)
     # The image is drawn first in a corner: what is said of it is part of the text that decides the figure's height.
     image: Any = figure.add_axes((0, 0, 0.1, 0.1))
-    certificate = content.telling.certificate
-    said = outline(image, certificate, content.pixels, content.grid, content.marks, content.fields, size=5)
+    said = outline(image, telling.certificate, content.pixels, content.grid, content.marks, content.fields, size=5)
     outlined = f"In the image: {said}.".replace("\n", "; ") if said and beside else ""
     below = [line for text in content.below(layout, outlined) for line in lines.of(printable(text), wide)]
-    columns = _columns(_statements(content.telling, layout, lines), layout.columns)
+    columns = _columns(_statements(telling, layout, lines), layout.columns)
     start = layout.image + 2 * _EDGE
     room = layout.width - start - _EDGE
     points = [row for pair in content.points for row in _row(pair, lines, room if beside else wide)]
@@ -361,33 +328,36 @@ def _columns(entries: Sequence[list[str]], most: int) -> list[list[str]]:
 
 
 class _Lines:
-    """Lines of text that are no wider than there is room."""
+    """Lines of text that are no wider than there is room; each word is measured once."""
 
     def __init__(self, figure: Figure) -> None:
-        self._dpi = figure.dpi
+        self._dpi, self._known = figure.dpi, dict[tuple[str, str], float]()
         self._renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+
+    def _width(self, text: str, weight: str) -> float:
+        """In pixels."""
+        if (text, weight) not in self._known:
+            font = FontProperties(size=_SIZE, weight=weight)
+            self._known[text, weight] = self._renderer.get_text_width_height_descent(text, font, False)[0]
+        return self._known[text, weight]
 
     def of(self, text: str, inches: float, weight: str = "normal") -> list[str]:
         """The lines of a text, broken between words where it has to be, and within those that are too long."""
-        font, most = FontProperties(size=_SIZE, weight=weight), inches * self._dpi
-
-        def is_wide(line: str) -> bool:
-            return bool(self._renderer.get_text_width_height_descent(line, font, False)[0] > most)
-
-        if not is_wide(text):
-            return [text]
-        indent, rows = _INDENT if text.startswith(_BULLET) else "", [""]
+        most, indent = inches * self._dpi, _INDENT if text.startswith(_BULLET) else ""
+        rows, wide = [""], 0.0
         for number, word in enumerate(text.split(" ")):
-            line = f"{rows[-1]} {word}" if number else word
-            if number and is_wide(line):
-                line = f"{indent}{word}"
-                rows.append(line)
-            while is_wide(line):
-                fits = next(n for n in range(len(line), 0, -1) if n == 1 or not is_wide(line[:n]))
-                rows[-1] = line[:fits]
-                line = line[fits:]
-                rows.append(line)
-            rows[-1] = line
+            more = self._width(word, weight) + (self._width(" ", weight) if number else 0)
+            if number and wide + more > most:
+                rows.append(f"{indent}{word}")
+                wide = self._width(rows[-1], weight)
+            else:
+                rows[-1] += f" {word}" if number else word
+                wide += more
+            while wide > most and len(rows[-1]) > 1:
+                line = rows[-1]
+                fits = next(n for n in range(len(line) - 1, 0, -1) if n == 1 or self._width(line[:n], weight) <= most)
+                rows[-1:] = line[:fits], line[fits:]
+                wide = self._width(rows[-1], weight)
         return rows
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from verale.certificate.words import (
     AS_LABELLED,
@@ -17,17 +18,17 @@ from verale.certificate.words import (
 )
 from verale.checker import AuditOptions, CheckerError, Status
 from verale.checker.file_auditor import Outcome
-from verale.errors import InputError
+from verale.errors import CertificateError, InputError
 from verale.report.collect import Item, item_beside
 from verale.report.explanation import Telling
 from verale.report.images import AS_NOTED, BY_ORDER, OUTSIDE
-from verale.runs.arguments import HeadFile
+from verale.runs.arguments import HeadFile, auditor_for
 from verale.runs.audit import AuditSetup, auditor_of
 from verale.runs.explained_run import HeadOfRun
 from verale.runs.inputs import PICTURES, SOURCE, Inputs, find_seen
 from verale.runs.source import Source, load_source
 
-__all__ = ["Shown", "Single", "WHY", "single", "source_beside"]
+__all__ = ["Shown", "Single", "WHY", "shown_of", "single"]
 
 WHY = "Why, in points: similarity x weight, where all statements hold"
 """What stands above the account."""
@@ -54,7 +55,6 @@ class Shown:
         image_is: what is known of the image: that it is the proved picture, or why it is perhaps another one.
         origins: where prototypes come from, in words, where known.
         judged_origins: of each prototype a sentence that says which patch of which picture it is, as it was proved now.
-        digests: SHA-256 of files, by what they are.
         own_names: whether the names of classes are not the head's.
         not_compared: whether nobody noted that the head's logits were compared with the network's.
     """
@@ -67,7 +67,6 @@ class Shown:
     image_is: str = ""
     origins: Mapping[int, str] = field(default_factory=dict)
     judged_origins: Mapping[int, str] = field(default_factory=dict)
-    digests: Mapping[str, str] = field(default_factory=dict)
     own_names: bool = False
     not_compared: bool = False
 
@@ -91,13 +90,8 @@ class Shown:
         right = {True: "the network is right", False: "the network is wrong", None: ""}[self.correct]
         true = f"true class {self.label} ({AS_LABELLED})" if self.label else ""
         named = f"image {self.image}" if self.image else "image" if self.image_is else ""
-        return ": ".join(
-            filter(None, (" ".join(filter(None, (named, self._known))), ", ".join(filter(None, (true, right)))))
-        )
-
-    @property
-    def _known(self) -> str:
-        return f"({self.image_is})" if self.image_is else ""
+        known = f" ({self.image_is})" if self.image_is else ""
+        return ": ".join(filter(None, (named + known, ", ".join(filter(None, (true, right))))))
 
     @property
     def points(self) -> tuple[tuple[str, str], ...]:
@@ -152,7 +146,7 @@ class Shown:
         yield self.verdict.not_proved
         if self.not_compared:
             yield NOT_COMPARED
-        for what, digest in self.digests.items():
+        for what, digest in self.telling.digests.items():
             yield f"sha256 of the {what} {digest}"
 
 
@@ -177,16 +171,43 @@ class Single:
         shown: what is shown of it; None if it is malformed.
         outcome: the checker's verdict, given now; None without a head.
         head: the head's file, which is read once; None without one.
+        item: the certificate, with its image.
+        source: what `source.json` beside it says; images outside of the folder are not opened.
     """
 
     shown: Shown | None
     outcome: Outcome | None
-    head: HeadFile | None = None
+    head: HeadFile | None
+    item: Item
+    source: Source
 
 
-def source_beside(folder: Path) -> Source:
-    """What `source.json` in a folder says; images outside of the folder are not opened. Raises InputError."""
-    return load_source(folder / SOURCE).within(folder)
+def shown_of(
+    data: bytes, head: Any, verdict: VerdictInWords, classes: Sequence[str] | None, in_points: bool = True
+) -> Shown:
+    """What is shown of a certificate that lies in no folder.
+
+    Args:
+        data: the bytes of its file.
+        head: a head, or the path of its file; None without one.
+        verdict: on the certificate.
+        classes: the names of the classes, where the head has none.
+        in_points: whether the checker is asked what the statements prove, which gives the account.
+
+    Raises:
+        InputError, UsageError: as `HeadFile.of` and `HeadOfRun.of`.
+        CertificateError: the checker cannot read the certificate.
+    """
+    facts = numbers = None
+    if head is not None:
+        file = HeadFile.of(head)
+        facts = HeadOfRun.of(file.path, file.data)
+        numbers = auditor_for(file).numbers if in_points else None
+    try:
+        telling = Telling.of(data, facts, classes, numbers)
+    except CheckerError as error:
+        raise CertificateError(f"cannot be shown: {error}") from error
+    return Shown(telling, verdict)
 
 
 def single(path: str, inputs: Inputs, options: AuditOptions | None = None) -> Single:
@@ -204,7 +225,7 @@ def single(path: str, inputs: Inputs, options: AuditOptions | None = None) -> Si
     Soundness: the verdict is about the bytes that are shown, which the checker gets from here, and about the head that
         they name. Names and numbers of a head count only if its digest is the one that the checker read.
     """
-    source = source_beside(Path(path).parent)
+    source = load_source(Path(path).parent / SOURCE).within(Path(path).parent)
     item = item_beside(path, source)
     data = None if item.certificate is None else item.data
     file, head, outcome, numbers = None, None, None, None
@@ -218,13 +239,13 @@ def single(path: str, inputs: Inputs, options: AuditOptions | None = None) -> Si
     if data is None and outcome is None:
         raise InputError(path, f"is not a certificate: {item.problem}")
     if data is None or (outcome is not None and outcome.record["status"] == Status.MALFORMED.value):
-        return Single(None, outcome, file)
+        return Single(None, outcome, file, item, source)
     item = item if outcome is None else replace(item, record=outcome.record)
     try:
         telling = Telling.of(data, head, source.classes, numbers, path)
     except CheckerError as error:
         raise InputError(path, f"cannot be shown: {error}") from error
-    return Single(_shown(item, telling, head, source), outcome, file)
+    return Single(_shown(item, telling, head, source), outcome, file, item, source)
 
 
 def _shown(item: Item, telling: Telling, head: HeadOfRun | None, source: Source) -> Shown:
@@ -240,7 +261,6 @@ def _shown(item: Item, telling: Telling, head: HeadOfRun | None, source: Source)
         correct=item.correct,
         image_is=_image_is(item, source),
         origins={j: str(origin) for j, origin in source.origins.items()},
-        digests=telling.digests,
         own_names=labels is None and source.classes is not None,
         not_compared=own and head is not None and not head.compared,
     )

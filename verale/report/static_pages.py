@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from verale.certificate import ActivationStatement, Certificate, PatchStatement
 from verale.certificate.statements import bounds_in_words, statement_in_words
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from verale.runs.rules import Rule, RuleList, RuleSet
     from verale.runs.source import Source
 
-__all__ = ["attribution_page", "compare_page", "pictures_in", "pictures_of", "rules_page"]
+__all__ = ["attribution_page", "compare_page", "pictures_of", "rules_page"]
 
 _log = logging.getLogger(__name__)
 
@@ -52,23 +52,6 @@ _IMAGE_SIDE = 56
 """Pixels a side of an image."""
 
 
-@dataclass(frozen=True)
-class _Compared:
-    """An image as the page shows it."""
-
-    one: ComparedImage
-    picture: str | None
-    change: tuple[str, str] | None
-    classes: str
-    label: str
-    held: str
-    sizes: str
-    bounded: str
-    margins: str
-    minimal: str
-    paradigms: str
-
-
 def compare_page(
     comparison: RunComparison,
     counts: Counts,
@@ -76,16 +59,9 @@ def compare_page(
     allow: Sequence[str] = (),
     embeds: bool = True,
 ) -> bytes:
-    """The bytes of the page's file, UTF-8 HTML.
-
-    Args:
-        comparison: what was compared.
-        counts: what that came to.
-        listed: the images that are listed.
-        allow: folders of which images may be shown that `source.json` names, beside the run's own.
-        embeds: whether images are shown.
-    """
-    shown = listed[:_MOST_IMAGES]
+    """The bytes of the page's file, UTF-8 HTML: of a comparison, with what it came to, and the images that are listed.
+    Images are shown if it `embeds` any, of those that `source.json` names also from the folders to `allow`."""
+    shown, classes = listed[:_MOST_IMAGES], comparison.a.names
     pictures = _pictures(comparison, shown, allow) if embeds else {}
     return rendered(
         "compare.html",
@@ -103,7 +79,7 @@ def compare_page(
         more_bars=max(0, len(counts.failing) - _FAILING),
         folders=[last_names(run.folder.resolve()) for run in (comparison.a, comparison.b)],
         labelled=any(one.a.label is not None for one in shown),
-        rows=[_compared(one, pictures.get(one.a.index), comparison.a.names) for one in shown],
+        rows=[_row(one, pictures.get(one.a.index), classes) for one in shown],
         pictured=bool(pictures),
         of_images=_of_images(shown, pictures),
         unlisted=len(listed) - len(shown),
@@ -150,15 +126,23 @@ def _change(one: ComparedImage) -> tuple[str, str] | None:
     return "changed", "≠ both are wrong" if right == (False, False) else "≠ another class"
 
 
-def _compared(one: ComparedImage, picture: str | None, classes: Sequence[str] | None) -> _Compared:
+def _row(one: ComparedImage, picture: str | None, classes: Sequence[str] | None) -> dict[str, object]:
+    """An image as the page shows it."""
     a, b = one.a, one.b
-    label = "-" if a.label is None else class_name(a.label, classes)
     reach = [None if side.bounded is None else side.bounded.prototypes for side in (a, b)]
-    return _Compared(
-        *(one, picture, _change(one), two(class_of(a), class_of(b)), label),
-        *(held(one), two(a.size, b.size), two(*reach)),
-        *(two(a.margin, b.margin), two(a.minimal, b.minimal), two(a.paradigm, b.paradigm)),
-    )
+    return {
+        "one": one,
+        "picture": picture,
+        "change": _change(one),
+        "classes": two(class_of(a), class_of(b)),
+        "label": "-" if a.label is None else class_name(a.label, classes),
+        "held": held(one),
+        "sizes": two(a.size, b.size),
+        "bounded": two(*reach),
+        "margins": two(a.margin, b.margin),
+        "minimal": two(a.minimal, b.minimal),
+        "paradigms": two(a.paradigm, b.paradigm),
+    }
 
 
 def _pictures(comparison: RunComparison, listed: Sequence[ComparedImage], allow: Sequence[str]) -> dict[int, str]:
@@ -191,47 +175,27 @@ _PROTOTYPE_SIDE = 64
 """Pixels a side of a prototype's picture."""
 
 
-@dataclass(frozen=True)
-class _ShownRule:
-    """One rule as the page shows it: its statements with their pictures, and its numbers."""
-
-    rule: Rule
-    parts: list[tuple[str, str, str | None]]
-    margin: str
-    fitted: str
-    held_out: str
-
-
-def pictures_in(folder: Path) -> dict[int, str]:
-    """The pictures of prototypes as data URIs: those of the files whose names are numbers, such as 0005.png.
+def pictures_of(latents: str | Path, folder: str | None) -> dict[int, str]:
+    """The pictures of prototypes as data URIs: in a folder, if one is given, of the files whose names are numbers, such
+    as 0005.png. Otherwise of what lies beside a latents file: the folder `prototypes`, or else, of the training images
+    that `source.json` names in that folder, what each prototype's patch can depend on, as `source.json` says.
 
     Raises:
         InputError: a file that is not an image, or no image whose name is a number.
     """
-    pictures = prototype_pictures(folder, folder)
-    return {number: thumbnail(ImageFile(path), _PROTOTYPE_SIDE)[0] for number, path in pictures.items()}
-
-
-def pictures_of(latents: str | Path, folder: str | None) -> dict[int, str]:
-    """Those in a folder, if one is given; otherwise those beside a latents file. Raises InputError."""
-    return _pictures_beside(latents) if folder is None else pictures_in(Path(folder))
-
-
-def _pictures_beside(latents: str | Path) -> dict[int, str]:
-    """The same of what lies beside a latents file: the folder `prototypes`, or else, of the training images that
-    `source.json` names in that folder, what each prototype's patch can depend on, as `source.json` says."""
-    folder = Path(latents).parent
-    source = load_source(folder / SOURCE).within(folder)
-    shown = {}
-    for number, path in prototype_pictures(folder).items():
+    if folder is not None:
+        files = prototype_pictures(Path(folder), Path(folder))
+        return {number: thumbnail(ImageFile(path), _PROTOTYPE_SIDE) for number, path in files.items()}
+    beside = Path(latents).parent
+    source, shown = load_source(beside / SOURCE).within(beside), {}
+    for number, path in prototype_pictures(beside).items():
         if (admitted := source.admitted(path)) is not None:
-            shown[number] = thumbnail(ImageFile(admitted), _PROTOTYPE_SIDE)[0]
+            shown[number] = thumbnail(ImageFile(admitted), _PROTOTYPE_SIDE)
     for number, origin in source.origins.items():
         admitted = None if origin.file is None else source.admitted(origin.file)
         if admitted is not None and number not in shown:
-            shown[number] = thumbnail(
-                ImageFile(admitted, window_of(source.preprocessing)), _PROTOTYPE_SIDE, _part(source, origin)
-            )[0]
+            file = ImageFile(admitted, window_of(source.preprocessing))
+            shown[number] = thumbnail(file, _PROTOTYPE_SIDE, _part(source, origin))
     return shown
 
 
@@ -246,19 +210,12 @@ def _part(source: Source, origin: Origin) -> tuple[float, float, float, float] |
 
 
 def rules_page(rules: RuleList, pictures: dict[int, str]) -> bytes:
-    """The bytes of the page's file, UTF-8 HTML.
-
-    Args:
-        pictures: of prototypes, by number, as data URIs.
-    """
-    shown = [
-        _shown_rule(rule, each, pictures, rules) for rule, each in zip(rules.rules, rules.certificates, strict=True)
-    ]
+    """The bytes of the page's file, UTF-8 HTML, with pictures of prototypes by number, as data URIs."""
     sets = [("Fitted to", rules.fitted), *([] if rules.held_out is None else [("Held out", rules.held_out)])]
     return rendered(
         "rules.html",
         _RULES_STYLES,
-        rules=shown,
+        rules=[_rule(*each, pictures, rules) for each in zip(rules.rules, rules.certificates, strict=True)],
         proved=sum(rule.status == "PROVED" for rule in rules.rules),
         list=rules,
         sets=[(f"{name}: {last_names(each.file)}", each, *_numbers(each)) for name, each in sets],
@@ -268,18 +225,22 @@ def rules_page(rules: RuleList, pictures: dict[int, str]) -> bytes:
     )
 
 
-def _shown_rule(rule: Rule, certificate: Certificate, pictures: dict[int, str], rules: RuleList) -> _ShownRule:
-    parts: list[tuple[str, str, str | None]] = []
-    for each in certificate.statements:
-        if isinstance(each, PatchStatement | ActivationStatement):
-            parts.append((f"prototype {each.prototype}", bounds_in_words(each), pictures.get(each.prototype)))
-        else:
-            parts.append((statement_in_words(each, rules.prototypes)[0], bounds_in_words(each), None))
-    fitted = _share(rule.fitted.images, rules.fitted.images)
+def _rule(rule: Rule, certificate: Certificate, pictures: dict[int, str], rules: RuleList) -> dict[str, object]:
+    """One rule as the page shows it: its statements with their pictures, and its numbers."""
+    parts = [
+        (f"prototype {each.prototype}", bounds_in_words(each), pictures.get(each.prototype))
+        if isinstance(each, PatchStatement | ActivationStatement)
+        else (statement_in_words(each, rules.prototypes)[0], bounds_in_words(each), None)
+        for each in certificate.statements
+    ]
     held_out = rules.held_out
-    measured = "-" if rule.held_out is None or held_out is None else _share(rule.held_out.images, held_out.images)
-    margin = below(certificate.margin) if rule.margin is not None else ""
-    return _ShownRule(rule, parts, margin, fitted, measured)
+    return {
+        "rule": rule,
+        "parts": parts,
+        "margin": below(certificate.margin) if rule.margin is not None else "",
+        "fitted": _share(rule.fitted.images, rules.fitted.images),
+        "held_out": "-" if rule.held_out is None or held_out is None else _share(rule.held_out.images, held_out.images),
+    }
 
 
 def _numbers(each: RuleSet) -> tuple[str, str, str]:
@@ -298,33 +259,8 @@ _MOST_BARS = 40
 """The most bars of one kind."""
 
 
-class _Cell(NamedTuple):
-    """A cell of the heat map."""
-
-    row: int
-    column: int
-    shade: float
-    words: str
-
-
-class _Map(NamedTuple):
-    """A heat map: what it shows, its shape, its cells, and whether the shape is a guess."""
-
-    title: str
-    rows: int
-    columns: int
-    cells: list[_Cell]
-    assumed: bool
-
-
 def attribution_page(found: Attribution, head: Head, pictures: dict[int, str]) -> bytes:
-    """The bytes of the page's file, UTF-8 HTML.
-
-    Args:
-        found: the attribution.
-        head: its head.
-        pictures: of prototypes, by number, as data URIs.
-    """
+    """The bytes of the page's file, UTF-8 HTML, with pictures of prototypes by number, as data URIs."""
     bars = {kind: [_bar(each, found, pictures) for each in found.of(kind)] for kind in ("prototype", "patch")}
     clauses = [_bar(each, found, {}) for kind in ("ceiling", "floor") for each in found.of(kind)]
     sizes = sorted(each.size for each in found.explanations)
@@ -360,25 +296,23 @@ def _bar(each: Share, found: Attribution, pictures: dict[int, str]) -> Bar:
     return Bar(subject, round(100 * each.share, 2), words, picture)
 
 
-def _maps(found: Attribution, head: Head) -> list[_Map]:
-    """Heat maps of the patches, of shares and of statements; none where no statement is about a patch, or the patches
-    have no known shape."""
+def _maps(found: Attribution, head: Head) -> list[dict[str, Any]]:
+    """Heat maps of the patches, of shares and of statements: the title of each, its shape, its cells, and whether the
+    shape is a guess. None where no statement is about a patch, or the patches have no known shape."""
     shares = {each.number: each for each in found.of("patch")}
     grid = grid_of_image(found.patches, head, found.latents) if shares else None
     if grid is None:
         return []
-    total = len(found.explanations)
-    most = max(each.statements for each in shares.values())
-    by_share, by_statements = [], []
+    total, most = len(found.explanations), max(each.statements for each in shares.values())
+    cells: dict[str, list[dict[str, object]]] = {
+        "Share. Full colour: in all explanations; none: in no explanation.": [],
+        f"Statements. Full colour: {most:.1f} an explanation.": [],
+    }
     for patch in range(found.patches):
         place, share = grid.cell(patch), shares.get(patch)
         if place is not None:
             count, statements = (0, 0.0) if share is None else (share.count, share.statements)
             words = f"patch {patch}: {part_of(count, total)}, {statements:.1f} statements"
-            by_share.append(_Cell(*place, round(count / total, 4), words))
-            by_statements.append(_Cell(*place, round(statements / most, 4), words))
-    shape = grid.rows, grid.columns
-    return [
-        _Map("Share. Full colour: in all explanations; none: in no explanation.", *shape, by_share, grid.assumed),
-        _Map(f"Statements. Full colour: {most:.1f} an explanation.", *shape, by_statements, grid.assumed),
-    ]
+            for cell, shade in zip(cells.values(), (count / total, statements / most), strict=True):
+                cell.append({"row": place[0], "column": place[1], "shade": round(shade, 4), "words": words})
+    return [{**asdict(grid), "title": title, "cells": shown} for title, shown in cells.items()]

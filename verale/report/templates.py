@@ -28,13 +28,8 @@ class Bar(NamedTuple):
 
 
 def rendered(name: str, styles: tuple[str, ...], **values: object) -> bytes:
-    """The bytes of a page's file, UTF-8 HTML: of its template, with its style, and when which version has written it.
-
-    Args:
-        name: of the template.
-        styles: of its style sheets.
-        values: of the other variables of the template, by name.
-    """
+    """The bytes of a page's file, UTF-8 HTML: of its template, with its style sheets, and when which version has
+    written it; `values` are those of the other variables of the template, by name."""
     style = joined(styles)
     text = _template(name).render(
         version=__version__,

@@ -194,17 +194,17 @@ class Thumbnails:
 
     def uri_of(self, picture: Picture) -> str:
         """The data URI of a picture."""
-        return _encoded(_reduced(image_of(picture), self._side))[0]
+        return _encoded(_reduced(image_of(picture), self._side))
 
     def uri(self, file: ImageFile) -> str:
         """The data URI of an image. Raises InputError, as `open_image` does."""
         if file.picture is not None:
-            return thumbnail(file, self._side)[0]
+            return thumbnail(file, self._side)
         data = _bytes_of(file)
         key = hashlib.sha256(data).hexdigest(), file.window
         if key not in self._made:
             try:
-                self._made[key], *_ = _encoded(_decoded(file.path, data, file.window, self._side))
+                self._made[key] = _encoded(_decoded(file.path, data, file.window, self._side))
             except InputError as error:
                 self._made[key] = error
         made = self._made[key]
@@ -213,11 +213,9 @@ class Thumbnails:
         return made
 
 
-def thumbnail(
-    file: ImageFile, bound: int, part: tuple[float, float, float, float] | None = None
-) -> tuple[str, int, int]:
-    """An image as a data URI, with its width and height, or a part of it: left, top, right, bottom as shares of its
-    sides. Raises InputError, as `open_image` does."""
+def thumbnail(file: ImageFile, bound: int, part: tuple[float, float, float, float] | None = None) -> str:
+    """An image as a data URI, or a part of it: left, top, right, bottom as shares of its sides. Raises InputError, as
+    `open_image` does."""
     if part is None:
         return _encoded(open_image(file, bound))
     image = open_image(file, _WHOLE)
@@ -226,7 +224,7 @@ def thumbnail(
     return _encoded(_reduced(image.crop((left, top, right, bottom)), bound))
 
 
-def _encoded(image: Image.Image) -> tuple[str, int, int]:
+def _encoded(image: Image.Image) -> str:
     data, kind = io.BytesIO(), "PNG" if max(image.size) <= _TINY else "JPEG"
     image.save(data, kind, **({"optimize": True} if kind == "PNG" else {"quality": 85, "optimize": True}))
-    return f"data:image/{kind.lower()};base64,{b64encode(data.getvalue()).decode()}", *image.size
+    return f"data:image/{kind.lower()};base64,{b64encode(data.getvalue()).decode()}"

@@ -9,10 +9,10 @@ import torch
 
 from verale.certificate.words import PROTOTYPES, about, seen_alone
 from verale.checker.options import CHOICES, PROVED
+from verale.checker.receptive import ReceptiveFields as Checked
 from verale.checker.verdict import printable
 from verale.head import Cosine, Euclidean, MaskedMaxPooling, Softmax
 from verale.head.evaluation import similarity
-from verale.report.grid import seen_alone as shares_alone
 
 if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
@@ -111,11 +111,10 @@ def of_squares(fields: ReceptiveFields | None) -> str:
             f" this page does not know on how much (its receptive field). {_FROM_0}"
         )
     by = "which the checker computes from the network's file" if fields.by_checker else "as source.json says"
-    alone = (
-        f" And {seen_alone(*shares_alone(fields))}."
-        if fields.by_checker and len(fields.rows + fields.columns) > 2
-        else ""
-    )
+    alone = ""
+    if fields.by_checker and len(fields.rows + fields.columns) > 2:
+        rows, columns = Checked(fields.rows, fields.columns, fields.size).alone()
+        alone = f" And {seen_alone(min(rows) * min(columns), max(rows) * max(columns))}."
     if not fields.whole:
         return (
             f"Solid: the cell of a patch in the latent grid. Dashed: its receptive field, {by}, all of"

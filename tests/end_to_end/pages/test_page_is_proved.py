@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
 from support.joint import joint_head
 from support.reading import certificate_read, read_cards, read_margins, read_table, read_words, stated_activations
-from support.reporting import folder_of, written
+from support.reporting import reported
 from support.small import GEOMETRIES, small_head, varied_head
-from support.tabs import Tabs
+from support.tabs import at
 
 from verale.checker import Auditor, Status
 from verale.head import Head
-from verale.report.collect import collect
-from verale.report.verdicts import audited
 
 CLASSES = ("ant", "bee", "cat")
 VARIED = ("inner product", "exp_distance", "quartic", "top mean", "masked", "banks", "maximum", "tree")
@@ -45,26 +41,20 @@ def head_of(name: str) -> Head:
     return replace(small_head(name) if name in GEOMETRIES else varied_head(name), labels=CLASSES)
 
 
-def opened(tabs: Tabs, folder: Path) -> Page:
-    return tabs.open(written(folder / "report.html", audited(collect(folder))))
-
-
 @pytest.mark.parametrize(
     ("name", "paradigm"), [pytest.param(*case, marks=[pytest.mark.long] * (case in LIKE_ANOTHER)) for case in CASES]
 )
 def test_what_is_read_is_proved(tabs, tmp_path, name, paradigm):
     head = head_of(name)
     grid = (1, 1) if name == "joint" else (2, 3)
-    folder = folder_of(tmp_path / "out", head, paradigm, names=("0.png", "1.png"), grid=grid)
+    tab = tabs.open(reported(tmp_path, head, paradigm, names=("0.png", "1.png"), grid=grid))
+    folder = tmp_path / "out"
     auditor = Auditor(head.to_bytes(), (folder / "latents.safetensors").read_bytes())
-    tab = opened(tabs, folder)
     rows = tab.locator("#table a[href^='#certificate-']").evaluate_all("of => of.map(each => +each.hash.slice(13))")
     briefs = dict(zip(rows, tab.locator("#table [data-key=why] small").all_inner_texts(), strict=True))
     told = []
     for row, path in enumerate(sorted(folder.glob("*.ale.json"))):
-        tab.evaluate("row => { location.hash = `#certificate-${row}`; }", row)
-        tab.wait_for_selector(f"#detail[data-row='{row}']")
-        sentence = tab.inner_text("#detail .lead")
+        sentence = at(tab, row).inner_text("#detail .lead")
         table = read_table(tab, head.size)
         own = stated_activations(table)
         margins = read_margins(tab, list(CLASSES))

@@ -19,8 +19,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page
 from support.reporting import folder_of, report_head, written
-from support.seen import explain_pictures, write_pictures
-from support.tabs import Tabs
+from support.seen import explained_pictures
+from support.tabs import Tabs, at
 from support.torch_networks import frozen_network
 
 from verale.checker.certificate import Certificate, read_certificate
@@ -78,9 +78,7 @@ def changed(report: Path, folder: Path, change: Callable[[dict[str, Any]], None]
 def test_every_certificate_is_proved_again(tabs, report, rows):
     tab = tabs.open(report)
     for row in rows:
-        tab.goto(f"file://{report}#certificate-{row}")
-        tab.wait_for_selector(f"#detail[data-row='{row}']")
-        entailed, instance = answers(tab)
+        entailed, instance = answers(at(tab, row))
         size = tab.locator(".group tbody tr").count()
         assert entailed.startswith(PROVED) and f"satisfies the {size} statement" in entailed
         assert tab.inner_text("#detail .verdict b >> nth=0") in entailed, "the class"
@@ -100,11 +98,17 @@ def widen(text: str) -> str:
     return " ".join(words)
 
 
-def test_statements_that_are_not_those_shown_are_not_asked_about(tabs, report, tmp_path):
-    def change(detail: dict[str, Any]) -> None:
-        detail["questions"]["entails"] = widen(detail["questions"]["entails"])
+def asking(name: str, change: Callable[[str], str]) -> Callable[[dict[str, Any]], None]:
+    """What changes a question to the checker."""
 
-    tab = tabs.open(changed(report, tmp_path, change), "#certificate-0")
+    def changing(detail: dict[str, Any]) -> None:
+        detail["questions"][name] = change(detail["questions"][name])
+
+    return changing
+
+
+def test_statements_that_are_not_those_shown_are_not_asked_about(tabs, report, tmp_path):
+    tab = tabs.open(changed(report, tmp_path, asking("entails", widen)), 0)
     said = tab.inner_text("section[aria-labelledby=again]")
     assert "cannot be proved again here" in said and "somebody changed the page" in said
     assert tab.locator("#prove").count() == 0
@@ -133,7 +137,7 @@ def test_a_sum_is_asked_about_as_it_is_shown(tabs, tmp_path):
     """One about all rivals, and one about some."""
     folder = folder_of(tmp_path / "out", report_head("cosine"), "evidence", names=("0.png",))
     path = written(folder / "report.html", collect(folder), provable=True)
-    assert all(said.startswith(PROVED) for said in answers(tabs.open(path, "#certificate-0")))
+    assert all(said.startswith(PROVED) for said in answers(tabs.open(path, 0)))
 
     def change(detail: dict[str, Any]) -> None:
         document = json.loads(detail["text"])
@@ -141,20 +145,34 @@ def test_a_sum_is_asked_about_as_it_is_shown(tabs, tmp_path):
         total["rivals"] = [c for c in range(3) if c != document["predicate"]["predicted"]]
         restate(detail, document)
 
-    assert all(
-        said.startswith(PROVED) for said in answers(tabs.open(changed(path, tmp_path, change), "#certificate-0"))
-    )
+    again = answers(tabs.open(changed(path, tmp_path, change), 0))
+    assert all(said.startswith(PROVED) for said in again)
 
 
-def test_a_changed_certificate_is_not_proved(tabs, folder, report, tmp_path):
-    tab = tabs.open(changed(report, tmp_path, move), "#certificate-0")
-    entailed, instance = answers(tab)
-    assert entailed.startswith("Not proved, in ") and instance.startswith(PROVED), "wider statements are still true"
+NOT_PROVED, NONE = "Not proved, in ", "No verdict: error: "
+CHANGES: dict[str, tuple[Callable[[dict[str, Any]], None], str, str]] = {
+    "another certificate, whose wider statements are still true": (move, NOT_PROVED, PROVED),
+    "other latents": (
+        asking("instance", lambda line: re.sub(r"[0-9a-f]{16}\n$", f"{FAR_AWAY}\n", line)), PROVED, NOT_PROVED
+    ),
+    **{
+        f"{text}, no question": (asking("entails", lambda line, text=text: line + text), NONE, "")
+        for text in ("entails certificate 0", "head 1", "nonsense")
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_of_what_was_changed_nothing_is_proved(tabs, report, tmp_path, what):
+    change, entailed, instance = CHANGES[what]
+    said = answers(tabs.open(changed(report, tmp_path, change), 0))
+    assert said[0].startswith(entailed) and said[-1].startswith(instance)
+    assert entailed != NONE or PROVED not in "".join(said)
 
 
 def test_each_answer_goes_to_the_certificate_that_asked(tabs, report, tmp_path):
     """The first one is proved, and while it is, the second is asked about, of which all intervals were moved."""
-    tab = tabs.open(changed(report, tmp_path, move, row=1), "#certificate-0")
+    tab = tabs.open(changed(report, tmp_path, move, row=1), 0)
     tab.evaluate(
         """async () => {
           const asked = document.getElementById("prove");
@@ -167,28 +185,11 @@ def test_each_answer_goes_to_the_certificate_that_asked(tabs, report, tmp_path):
     assert tab.locator("#answer p").nth(0).inner_text().startswith("Not proved, in ")
 
 
-def test_other_latents_do_not_satisfy_the_statements(tabs, report, tmp_path):
-    def change(detail: dict[str, Any]) -> None:
-        detail["questions"]["instance"] = re.sub(r"[0-9a-f]{16}\n$", f"{FAR_AWAY}\n", detail["questions"]["instance"])
-
-    entailed, instance = answers(tabs.open(changed(report, tmp_path, change), "#certificate-0"))
-    assert entailed.startswith(PROVED) and instance.startswith("Not proved, in ")
-
-
-@pytest.mark.parametrize("text", ["entails certificate 0", pytest.param("head 1", marks=pytest.mark.long), "nonsense"])
-def test_what_is_no_question_gives_no_verdict(tabs, report, tmp_path, text):
-    def change(detail: dict[str, Any]) -> None:
-        detail["questions"]["entails"] += text
-
-    said = answers(tabs.open(changed(report, tmp_path, change), "#certificate-0"))
-    assert said[0].startswith("No verdict: error: ") and PROVED not in "".join(said)
-
-
 def test_another_head_proves_nothing(tabs, report, tmp_path):
     path = tmp_path / "changed.html"
     told = b64encode(zlib.compress(b"head head 1 1\n")).decode()
     path.write_text(re.sub(r'(id="head-text">)[^<]+', rf"\g<1>{told}", report.read_text()))
-    said = answers(tabs.open(path, "#certificate-0"))
+    said = answers(tabs.open(path, 0))
     assert said[0].startswith("No verdict: ") and "error" in said[0] and len(said) == 1
 
 
@@ -205,7 +206,7 @@ LIE = b"var verale = {ask: (line) => line.startsWith('head') ? 'ready' : 'proved
 
 
 def test_another_script_is_refused(tabs, report, tmp_path):
-    tab = tabs.open(with_script(report, tmp_path, LIE), "#certificate-0")
+    tab = tabs.open(with_script(report, tmp_path, LIE), 0)
     tab.wait_for_selector("section[aria-labelledby=again]:has-text('cannot be proved again here')")
     said = tab.inner_text("section[aria-labelledby=again]")
     assert hashlib.sha256(LIE).hexdigest() in said and "somebody replaced it" in said
@@ -214,7 +215,7 @@ def test_another_script_is_refused(tabs, report, tmp_path):
 
 def test_another_script_is_refused_at_the_click(tabs, report):
     """The script is replaced after the page has compared it."""
-    tab = tabs.open(report, "#certificate-0")
+    tab = tabs.open(report, 0)
     tab.wait_for_selector("#prove")
     lie = b64encode(zlib.compress(LIE)).decode()
     tab.evaluate("async (lie) => { await scriptProblem(); document.getElementById('checker').textContent = lie; }", lie)
@@ -233,12 +234,12 @@ def test_without_a_digest_nothing_is_proved(tabs, report):
 def test_names_that_the_head_lacks_are_those_of_the_page(tabs, report, tmp_path):
     owned = written(tmp_path / "owned.html", collect(folder_of(tmp_path / "out", report_head())), provable=True)
     for path, own in ((report, True), (owned, False)):
-        assert (", which this page, not the head, names " in answers(tabs.open(path, "#certificate-0"))[0]) is own
+        assert (", which this page, not the head, names " in answers(tabs.open(path, 0))[0]) is own
         assert ("The head names no class" in path.read_text()) is own
 
 
 def test_it_is_used_by_keyboard_and_said_aloud(tabs, report):
-    tab = tabs.open(report, "#certificate-1")
+    tab = tabs.open(report, 1)
     tab.focus("#prove")
     tab.keyboard.press("Enter")
     tab.wait_for_selector("#answer b")
@@ -248,7 +249,7 @@ def test_it_is_used_by_keyboard_and_said_aloud(tabs, report):
 
 
 def test_it_can_be_stopped(tabs, report):
-    tab = tabs.open(report, "#certificate-1")
+    tab = tabs.open(report, 1)
     tab.evaluate("() => { ask = () => new Promise(() => {}); }")  # it never answers
     tab.click("#prove")
     assert tab.inner_text("#prove") == "Stop" and "Proving" in tab.inner_text("#answer")
@@ -257,7 +258,7 @@ def test_it_can_be_stopped(tabs, report):
 
 
 def test_what_is_too_deep_for_a_worker_is_proved_in_the_page(tabs, report):
-    tab = tabs.open(report, "#certificate-1")
+    tab = tabs.open(report, 1)
     tab.evaluate(
         "() => { const real = ask; ask = async (line) =>"
         " line.startsWith('head') ? real(line) : 'limit: a list is too long'; }"
@@ -277,7 +278,7 @@ def test_nothing_can_leave_the_page_even_from_the_worker(chromium, report):
     server = HTTPServer(("127.0.0.1", 0), Server)
     Thread(target=server.serve_forever, daemon=True).start()
     tabs = Tabs(chromium)
-    tab = tabs.open(report, "#certificate-0")
+    tab = tabs.open(report, 0)
     said = tab.evaluate(
         """(url) => new Promise((answer) => {
           const code = `fetch("${url}").then(() => postMessage("sent"), () => postMessage("refused"))`;
@@ -310,25 +311,17 @@ def test_the_page_writes_certificates_as_python_does(tabs, report):
     assert said == [text for _, text in cases]
 
 
-def test_statements_about_activations(tabs, tmp_path):
-    folder = folder_of(tmp_path / "out", paradigm="top_k")
-    path = written(tmp_path / "report.html", collect(folder), provable=True)
-    assert all(said.startswith(PROVED) for said in answers(tabs.open(path, "#certificate-0")))
-
-
 @pytest.fixture(scope="module")
 def pictured(tmp_path_factory) -> Path:
     """The page of certificates that begin at pictures."""
-    folder = write_pictures(tmp_path_factory.mktemp("pictured"))
-    assert explain_pictures(folder).returncode == 0
-    return written(folder / "report.html", collect(folder / "out"), provable=True)
+    return written(tmp_path_factory.mktemp("pictured") / "report.html", collect(explained_pictures()), provable=True)
 
 
 def test_proofs_begin_at_the_bytes_of_the_picture_that_is_drawn(tabs, pictured):
-    entailed, seen, _ = answers(tabs.open(pictured, "#certificate-0"))
+    entailed, seen, _ = answers(tabs.open(pictured, 0))
     assert entailed.startswith(PROVED)
     assert seen.startswith(PROVED) and "from the bytes of the picture drawn here, " in seen
-    tab = tabs.open(pictured, "#certificate-1")
+    tab = tabs.open(pictured, 1)
     answers(tab)
     drawn = tab.evaluate(
         """() => {
@@ -337,7 +330,7 @@ def test_proofs_begin_at_the_bytes_of_the_picture_that_is_drawn(tabs, pictured):
           return [canvas.width, canvas.height, ...pixels.data];
         }"""
     )
-    with Image.open(pictured.parent / "p" / "class 0" / "3.png") as image:
+    with Image.open(explained_pictures().parent / "p" / "class 0" / "3.png") as image:
         assert drawn == [*image.size, *image.convert("RGBA").tobytes()]
 
 
@@ -357,13 +350,13 @@ def test_another_picture_is_not_proved(tabs, pictured, tmp_path, renamed):
             subject["digest"]["sha256"] = Picture((3, 12, 10), values).digest
             detail["text"] = json.dumps(document)
 
-    _, seen, *_ = answers(tabs.open(changed(pictured, tmp_path, change), "#certificate-0"))
+    _, seen, *_ = answers(tabs.open(changed(pictured, tmp_path, change), 0))
     expected = "Not proved, in " if renamed else "No verdict about the picture: the checker would be asked about"
     assert seen.startswith(expected)
 
 
-def test_why_a_picture_is_not_asked_about_is_said(pictured, tmp_path):
-    arrived = shutil.copytree(pictured.parent / "out", tmp_path / "arrived")
+def test_why_a_picture_is_not_asked_about_is_said(tmp_path):
+    arrived = shutil.copytree(explained_pictures(), tmp_path / "arrived")
     certificate = read_certificate((arrived / "000000.ale.json").read_bytes())
 
     def missing(of: Certificate = certificate) -> str:
@@ -387,7 +380,7 @@ def test_without_latents_only_the_class_is_proved(tabs, folder, tmp_path):
     for name in ("000000.ale.json", "head.safetensors"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     path = written(tmp_path / "report.html", collect(tmp_path), provable=True)
-    entailed, instance = answers(tabs.open(path, "#certificate-0"))
+    entailed, instance = answers(tabs.open(path, 0))
     assert entailed.startswith(PROVED) and "without the image's latents" in instance
 
 
@@ -400,27 +393,21 @@ def test_what_cannot_be_asked_is_said(tabs, folder, tmp_path, monkeypatch):
     (other / "000000.ale.json").write_bytes((folder / "000000.ale.json").read_bytes())
     path = written(tmp_path / "report.html", collect(other), provable=True)
     tab = tabs.open(path)
-    row = tab.evaluate("rows.name.indexOf('000000.ale.json')")
-    tab.goto(f"file://{path}#certificate-{row}")
-    tab.wait_for_selector("section[aria-labelledby=again]")
+    at(tab, tab.evaluate("rows.name.indexOf('000000.ale.json')"))
     assert "about another head" in tab.inner_text("section[aria-labelledby=again]")
     monkeypatch.setattr(page_check, "LARGEST_QUESTION", 10)
-    assert (
-        "too large for this page"
-        in page_check.Checking.of(collect(folder), []).questions(
-            read_certificate((folder / "000000.ale.json").read_bytes())
-        )["why"]
-    )
+    certificate = read_certificate((folder / "000000.ale.json").read_bytes())
+    assert "too large for this page" in Checking.of(collect(folder), []).questions(certificate)["why"]
     monkeypatch.setattr(page_check, "LARGEST_HEAD", 10)
     notes: list[str] = []
-    assert page_check.Checking.of(collect(folder), notes) is None and "cannot prove again" in notes[0]
+    assert Checking.of(collect(folder), notes) is None and "cannot prove again" in notes[0]
 
 
 def test_a_page_without_it_starts_no_worker(chromium, folder, tmp_path):
     path = written(tmp_path / "report.html", collect(folder))
     assert "worker-src" not in path.read_text() and 'id="checker"' not in path.read_text()
     tabs = Tabs(chromium)
-    tab = tabs.open(path, "#certificate-0")
+    tab = tabs.open(path, 0)
     assert tab.locator("#prove").count() == 0
     tabs.close()
     assert tabs.complaints == []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page
-from support.reporting import folder_of, written
+from support.reporting import folder_of, reported, written
 from support.tabs import Tabs
 
 from verale.certificate import Certificate, OrderStatement
@@ -18,14 +18,17 @@ from verale.report.verdicts import audited
 FIELDS = {"size": [20, 30], "rows": [[0, 12], [8, 20]], "columns": [[0, 15], [5, 25], [15, 30]], "unknown": []}
 """Of a grid of 2 x 3 cells; as shares of the image, rows 0 to 0.6 and 0.4 to 1."""
 WHOLE = FIELDS | {"rows": [[0, 20]] * 2, "columns": [[0, 30]] * 3}
+IN_PIXELS = "details:has-text('Nothing outside of it') tbody tr"
+
+
+@pytest.fixture(scope="module")
+def framed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return reported(tmp_path_factory.mktemp("fields"), paradigm="top_k", receptive_fields=FIELDS)
 
 
 def certificate(tabs: Tabs, folder: Path, fields: Any, paradigm: str = "top_k", **options: Any) -> Page:
     """The page of the first certificate of a folder whose `source.json` notes these fields."""
-    made = folder_of(folder / "out", paradigm=paradigm, receptive_fields=fields)
-    tab = tabs.open(written(folder / "report.html", audited(collect(made))), "#certificate-0", **options)
-    tab.wait_for_selector("#title")
-    return tab
+    return tabs.open(reported(folder, paradigm=paradigm, receptive_fields=fields), 0, **options)
 
 
 def boxes(tab: Page, selector: str) -> list[tuple[float, ...]]:
@@ -50,44 +53,37 @@ def expected(row: int, column: int) -> tuple[float, ...]:
     return tuple(100 * each for each in (left / 30, top / 20, (right - left) / 30, (bottom - top) / 20))
 
 
-def test_the_frame_is_the_receptive_field_of_the_outlined_patch(tabs, tmp_path):
-    tab = certificate(tabs, tmp_path, FIELDS)
+def test_the_frame_is_the_receptive_field_of_the_outlined_patch(tabs, framed):
+    """A close-up shows all of it, also of a prototype in its training image, and says so in its alternative text."""
+    tab = tabs.open(framed, 0)
     outlined = cells(tab)
     assert 0 < len(outlined) <= 3
-    frames = boxes(tab, ".picture .field .dashes")
-    assert frames == [pytest.approx(expected(*cell)) for cell in outlined]
+    assert boxes(tab, ".picture .field .dashes") == [pytest.approx(expected(*cell)) for cell in outlined]
     assert all(each.is_visible() for each in tab.locator(".picture .dashes").all())
     said = seen(tab)
     assert "Solid: the cell of a patch in the latent grid. Dashed: its receptive field" in said
     assert "Pointing" not in said
-
-
-def test_a_close_up_shows_all_of_the_field(tabs, tmp_path):
-    """Also that of a prototype, in the training image that it comes from; and its alternative text says so."""
-    tab = certificate(tabs, tmp_path, FIELDS)
     shown = tab.locator(".prototypes .close:has(.dashes)").all()
     assert shown
     for each in shown:
         left, top, wide, high = map(float, each.get_attribute("viewBox").split())
-        ((x, y, across, down),) = boxes(
-            tab, f'.prototypes .close[aria-label="{each.get_attribute("aria-label")}"] .dashes'
-        )[:1]
+        label = each.get_attribute("aria-label")
+        x, y, across, down = boxes(tab, f'.prototypes .close[aria-label="{label}"] .dashes')[0]
         assert left < x and top < y and x + across < left + wide and y + down < top + high
-        assert each.get_attribute("aria-label").endswith(", its receptive field dashed")
+        assert label.endswith(", its receptive field dashed")
 
 
-def test_the_table_has_the_fields_in_pixels(tabs, tmp_path):
-    tab = certificate(tabs, tmp_path, FIELDS)
-    outlined = sorted(cells(tab))
+def test_the_table_has_the_fields_in_pixels(tabs, framed):
+    tab = tabs.open(framed, 0)
     assert not tab.is_visible("text=Nothing outside of it")
     tab.focus("summary:has-text('What each patch can depend on')")
     tab.keyboard.press("Enter")
     assert tab.is_visible("text=in pixels of the image as the network gets it (30 by 20)")
-    lines = tab.locator("details:has-text('Nothing outside of it') tbody tr").all_inner_texts()
-    columns = {0: "columns 0 to 14", 1: "columns 5 to 24", 2: "columns 15 to 29"}
-    rows = {0: "rows 0 to 11", 1: "rows 8 to 19"}
-    share = {0: "30 %", 1: "40 %", 2: "30 %"}
-    assert lines == [f"row {r}, column {c}\t{columns[c]}, {rows[r]}\t{share[c]}" for r, c in outlined]
+    columns = ("columns 0 to 14", "columns 5 to 24", "columns 15 to 29")
+    rows, share = ("rows 0 to 11", "rows 8 to 19"), ("30 %", "40 %", "30 %")
+    assert tab.locator(IN_PIXELS).all_inner_texts() == [
+        f"row {r}, column {c}\t{columns[c]}, {rows[r]}\t{share[c]}" for r, c in sorted(cells(tab))
+    ]
     titles = tab.locator(".picture [data-patch] title").all_text_contents()
     assert all("; depends on columns " in title for title in titles)
 
@@ -107,8 +103,7 @@ def test_of_many_patches_that_which_is_pointed_at_has_a_frame(tabs, tmp_path):
 
 def test_a_network_that_sees_everything_has_a_sentence(tabs, tmp_path):
     tab = certificate(tabs, tmp_path, WHOLE)
-    said = seen(tab)
-    assert "only says where the patch lies: it can depend on the whole image (its receptive field)." in said
+    assert "only says where the patch lies: it can depend on the whole image (its receptive field)." in seen(tab)
     assert tab.locator(".dashes").count() == 0 and tab.locator("text=What each patch can depend on").count() == 0
     views = {each.get_attribute("viewBox") for each in tab.locator(".prototypes .close").all()}
     assert views == {"0 0 100 100"}
@@ -118,8 +113,7 @@ def test_a_network_that_sees_everything_has_a_sentence(tabs, tmp_path):
 @pytest.mark.parametrize("fields", [None, FIELDS | {"rows": [[0, 20]]}], ids=["unknown", "of another grid"])
 def test_what_is_not_known_is_not_drawn(fields, tabs, tmp_path):
     tab = certificate(tabs, tmp_path, fields)
-    said = seen(tab)
-    assert "this page does not know on how much (its receptive field)" in said
+    assert "this page does not know on how much (its receptive field)" in seen(tab)
     assert tab.locator(".dashes").count() == 0
     tab.click("text=Back to the list")
     tab.wait_for_selector("#overview")
@@ -150,6 +144,6 @@ def test_of_padding_alone_nothing_is_framed(tabs, tmp_path):
     tab = certificate(tabs, tmp_path, fields, viewport={"width": 400, "height": 800})
     assert tab.locator(".dashes").count() == 0
     tab.click("summary:has-text('What each patch can depend on')")
-    lines = tab.locator("details:has-text('Nothing outside of it') tbody tr").all_inner_texts()
+    lines = tab.locator(IN_PIXELS).all_inner_texts()
     assert lines and all(line.endswith("nothing of the image\t0 %") for line in lines)
     assert tab.evaluate("document.documentElement.scrollWidth") <= 400

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PIL import Image
 from playwright.sync_api import Page
-from support.commands import in_process
-from support.reading import read_margins, read_table
-from support.reporting import browser, folder_of, report_head, written
+from support.reading import read_margins
+from support.reporting import browser, folder_of, report_head, reported, with_pictures, written
 from support.small import small_head
+from support.tabs import at
 
-from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
-from verale.certificate.statements import statement_of
-from verale.certificate.words import about, below, between, upper_end
+from verale.certificate.words import about, below, between
 from verale.checker import certificate as checked
 from verale.checker.certificate import read_certificate
 from verale.report.collect import collect
 from verale.report.estimates import estimates_of
-from verale.report.explanation import conditions
 from verale.report.images import BY_ORDER
 from verale.report.origins import ToldOrigin
 from verale.report.page import Limits
@@ -72,22 +67,22 @@ def classes(tab: Page) -> list[str]:
     return [text.removesuffix("✗ wrong").strip() for text in column(tab, "Class")]
 
 
+def named(tab: Page, number: int) -> Page:
+    """The tab, on the certificate whose file has this number."""
+    return at(tab, tab.evaluate(f"rows.name.indexOf('{number:06d}.ale.json')"))
+
+
 def first_screen(tab: Page) -> str:
     """What a reader sees of a certificate before what is proved exactly."""
     return tab.inner_text("#detail").split("exactly\n")[0]
 
 
-def choose(tab: Page, name: str) -> None:
-    """Open the certificate of that file by clicking."""
-    tab.fill("#f-text", name)
-    tab.click("#table a")
-    tab.wait_for_selector(f"#detail:has-text('{name}')")
-
-
 def test_what_only_order_matches_is_told_beside_the_picture(tabs, report):
     tab = tabs.open(report)
     assert BY_ORDER in lines(tab)[0] and f"images are {BY_ORDER}" in tab.inner_text("main")
-    choose(tab, "000001.ale.json")
+    tab.fill("#f-text", "000001.ale.json")
+    tab.click("#table a")
+    tab.wait_for_selector("#detail:has-text('000001.ale.json')")
     assert f"The image is {BY_ORDER}." in tab.inner_text("#detail figcaption") and BY_ORDER in tab.inner_text("#title")
 
 
@@ -186,8 +181,7 @@ def test_a_certificate_is_opened_turned_and_left_by_keyboard(tabs, report):
 
 
 def test_a_certificate_shows_its_statements_in_its_own_numbers_and_patches_lead_to_them(tabs, report, folder):
-    tab = tabs.open(report)
-    choose(tab, "000003")
+    tab = named(tabs.open(report), 3)
     data = (folder / "000003.ale.json").read_bytes()
     certificate = read_certificate(data)
     assert not tab.is_visible(".group >> nth=0"), "the statements are folded"
@@ -222,10 +216,8 @@ def test_a_certificate_shows_its_statements_in_its_own_numbers_and_patches_lead_
 
 def test_what_is_not_proved_says_why(tabs, report):
     tab = tabs.open(report)
-    for name, verdict, reason in (("000007", "MALFORMED", "JSON"), ("000009", "NOT PROVED", "class")):
-        tab.goto(f"file://{report}#list")
-        choose(tab, name)
-        said = tab.inner_text("#detail")
+    for number, verdict, reason in ((7, "MALFORMED", "JSON"), (9, "NOT PROVED", "class")):
+        said = named(tab, number).inner_text("#detail")
         assert verdict in said and "Why: " in said and reason in said and "Proved by the checker" not in said
         assert "that follows from the statements" not in said
         assert ("that the certificate claims; it is not proved here" in said) == (verdict == "NOT PROVED")
@@ -238,40 +230,10 @@ def test_a_class_that_is_not_known_is_neither_right_nor_wrong(tabs, tmp_path):
     table = (folder / "explanations.csv").read_text().splitlines()
     table[2] = "1,,,0.1,,latents may lie beyond the head's domain"
     (folder / "explanations.csv").write_text("\n".join(table) + "\n")
-    tab = tabs.open(written(tmp_path / "report.html", audited(collect(folder))))
-    choose(tab, "1.png")
+    tab = tabs.open(written(tmp_path / "report.html", audited(collect(folder))), 1)
     said = tab.inner_text("#detail")
     assert "answer is not known; the true class is bee" in said
     assert "right" not in said and "wrong" not in said and "latents may lie beyond the head's domain" in said
-
-
-def test_numbers_that_hardly_are_floats_are_told_as_they_are(tabs, tmp_path):
-    """However another program spells them: an upper end just below 0 was told as "at most 0"."""
-    folder = folder_of(tmp_path / "out", paradigm="top_k")
-    path = folder / "000000.ale.json"
-    record = json.loads(path.read_text())
-    tiny, huge = "0x1.0000000000000p-1074", "0x1.fffffffffffffp+1023"
-    record["predicate"] |= {
-        "claims": ["entailment", "instance"],
-        "statements": [
-            {"prototype": 1, "interval": [tiny, huge]},
-            {"except": [], "upper": "-0x1.0000000000000p-1050"},
-        ],
-        "margins": [None if margin is None else (huge if rival else tiny)
-                    for rival, margin in enumerate(record["predicate"]["margins"])],
-    }  # fmt: skip
-    path.write_text(json.dumps(record))
-    certificate = Certificate.from_bytes(path.read_bytes())
-    tab = tabs.open(written(tmp_path / "report.html", collect(folder)))
-    choose(tab, "000000")
-    said = read_table(tab, report_head().size)
-    assert [*map(statement_of, said.values())] == [*certificate.statements]
-    margins = read_margins(tab, ["ant", "bee", "cat"])
-    assert margins == {c: below(margin) for c, margin in enumerate(certificate.margins) if margin is not None}
-    shown = in_process("show", path).stdout
-    for text in (tab.inner_text("#detail"), shown):
-        assert "at most -8.2890461e-317" in text and "5e-324 to 1.7976931348623157e+308" in text
-        assert "NaN" not in text and "Infinity" not in text
 
 
 def test_whatever_files_hold_nothing_of_it_is_run(tabs, tmp_path):
@@ -284,9 +246,7 @@ def test_whatever_files_hold_nothing_of_it_is_run(tabs, tmp_path):
     tab = tabs.open(written(tmp_path / "report.html", audited(collect(folder)), HOSTILE[1]))
     tab.click("summary:has-text('By class')")
     assert set(classes(tab)) <= set(HOSTILE) and names[0] in lines(tab)[0]
-    tab.click("#table a >> nth=0")
-    tab.wait_for_selector("#title")
-    tab.click("summary:has-text('Extensions')")
+    at(tab, 0).click("summary:has-text('Extensions')")
     said = tab.inner_text("#detail")
     assert HOSTILE[0] in said and HOSTILE[2] in said and "PROVED" in said
     tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")  # what would run
@@ -294,8 +254,7 @@ def test_whatever_files_hold_nothing_of_it_is_run(tabs, tmp_path):
 
 
 def test_it_prints_all_statements_without_what_only_screens_need(tabs, report):
-    tab = tabs.open(report, color_scheme="dark")
-    choose(tab, "000003")
+    tab = named(tabs.open(report, color_scheme="dark"), 3)
     assert tab.get_attribute("#all-statements", "open") is None
     assert tab.pdf().startswith(b"%PDF")
     assert tab.get_attribute("#all-statements", "open") is not None, "all statements are printed"
@@ -306,68 +265,8 @@ def test_it_prints_all_statements_without_what_only_screens_need(tabs, report):
     assert tab.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
 
 
-def test_statements_about_activations(tabs, tmp_path):
-    folder = folder_of(tmp_path / "out", paradigm="top_k")
-    tab = tabs.open(written(tmp_path / "report.html", audited(collect(folder))))
-    tab.click("#table a >> nth=0")
-    tab.wait_for_selector("#title")
-    certificate = read_certificate((folder / "000000.ale.json").read_bytes())
-    (clause,) = [one for one in certificate.statements if isinstance(one, checked.OrderStatement)]
-    stated = [one for one in certificate.statements if isinstance(one, checked.ActivationStatement)]
-    first = first_screen(tab)
-    end = upper_end(clause.upper)
-    parts = conditions(certificate, "squared distance", report_head().size)
-    assert "whenever " in first and all(part in first for part in parts)
-    assert tab.locator(".prototypes > li:not(.clause):has(.says)").count() == len(stated)
-    assert f" active at most {end}" in first
-    assert tab.locator(".group").count() == 1 and tab.locator(".picture .patch").count() > 0
-    tab.locator(".picture .patch").first.click()
-    assert tab.get_attribute("#all-statements", "open") is not None
-    said = tab.inner_text("#detail")
-    assert "prototype" in said and "at most " in said and "greatest, in float64, at patch " in said
-
-
-def test_statements_with_a_bound_on_one_side(tabs, tmp_path):
-    folder = folder_of(tmp_path / "out", paradigm="top_k")
-    path = folder / "000000.ale.json"
-    statements = (
-        PatchStatement(0, 1, -math.inf, 0.375),
-        ActivationStatement(2, 0.4375, math.inf),
-        OrderStatement((2, 5), 1.0),
-        FloorStatement((2,), -1.0),
-    )
-    replace(Certificate.load(path), statements=statements, minimal=False).save(path)
-    tab = tabs.open(written(tmp_path / "report.html", collect(folder)))
-    assert (
-        "prototype 2 is active at least 0.4375; 1 comparison with a prototype in 1 of the 6 patches comes out as"
-        " stated; none of the other 11 prototypes is active below -1; no prototype except prototypes 2 and 5 is active"
-        " above 1" in lines(tab)[0]
-    )
-    tab.click("#table a >> nth=0")
-    tab.wait_for_selector("#title")
-    first = first_screen(tab)
-    assert first.count("Claimed, not proved here: The class is ") == 1
-    for words in (
-        "prototype 1: squared distance at most 0.375",
-        "active at least 0.4375",
-        "every prototype except prototypes 2 and 5 is active at most 1",
-    ):
-        assert words in first
-    assert (
-        "every prototype except prototype 2 is active at least -1" in first
-        and "null" not in first
-        and "NaN" not in first
-    )
-    tab.click("#all-statements summary")
-    assert set(tab.locator(".group td:last-child").all_inner_texts()) == {
-        *("at most 0.375", "at least 0.4375", "at most 1", "at least -1")
-    }
-    assert "statements about patches and activations is classified" in tab.inner_text("#detail")
-
-
 def test_the_first_screen_says_what_separates_the_class_and_what_each_patch_decides(tabs, report, folder):
-    tab = tabs.open(report)
-    choose(tab, "000003")
+    tab = named(tabs.open(report), 3)
     certificate = read_certificate((folder / "000003.ale.json").read_bytes())
     first = first_screen(tab)
     patches = {one.patch for one in certificate.statements}
@@ -406,38 +305,24 @@ def test_an_image_alone_is_shown_at_once(tabs, folder, tmp_path):
 
 
 def test_pictures_of_prototypes_are_shown_whole(tabs, tmp_path):
-    folder = folder_of(tmp_path / "out", paradigm="top_k")
-    (folder / "prototypes").mkdir()
-    for number in range(1, report_head().size):
-        Image.new("L", (8, 8), 20 * number).save(folder / "prototypes" / f"{number:04d}.png")
+    folder = with_pictures(folder_of(tmp_path / "out", paradigm="top_k"), 1)
     tab = tabs.open(written(tmp_path / "report.html", audited(collect(folder))))
     assert tab.locator(".why .close image").count() > 0
-    tab.click("#table a >> nth=0")
-    tab.wait_for_selector("#title")
     certificate = read_certificate((folder / "000000.ale.json").read_bytes())
     stated = {s.prototype for s in certificate.statements if isinstance(s, checked.ActivationStatement)}
-    shown = tab.locator(".prototypes .close[aria-label^=prototype]")
-    views = dict(
-        zip(
-            *([picture.get_attribute(name) for picture in shown.all()] for name in ("aria-label", "viewBox")),
-            strict=True,
-        )
-    )
+    shown = at(tab, 0).locator(".prototypes .close[aria-label^=prototype]").all()
+    views = {picture.get_attribute("aria-label"): picture.get_attribute("viewBox") for picture in shown}
     assert {f"prototype {number}" for number in stated} <= {*views}
     assert {view for name, view in views.items() if name != "prototype 0"} == {"0 0 100 100"}
 
 
 def test_more_rivals_on_demand(tabs, tmp_path):
     head = small_head("euclidean", prototypes=30, classes=15)
-    collection = audited(collect(folder_of(tmp_path / "out", head, "projection")))
-    tab = tabs.open(written(tmp_path / "report.html", collection))
-    tab.click("#table a >> nth=0")
+    tab = tabs.open(reported(tmp_path, head, "projection"), 0)
     rivals = tab.locator("section[aria-labelledby=margins] tbody tr")
-    tab.wait_for_selector("#all-rivals")
     second = tab.evaluate("detailOf(0).then((detail) => detail.second)")
-    assert (
-        rivals.count() in (12, 13) and tab.locator(f"section[aria-labelledby=margins] th:has-text('{second}')").count()
-    )
+    assert rivals.count() in (12, 13)
+    assert tab.locator(f"section[aria-labelledby=margins] th:has-text('{second}')").count()
     tab.click("#all-rivals")
     assert rivals.count() == 14 and tab.locator("#all-rivals").count() == 0
     assert tab.evaluate("document.activeElement.tagName") == "TH", "the focus is on the first that came"
@@ -457,9 +342,7 @@ def test_every_certificate_of_the_corpora_can_be_shown(tabs, tmp_path, one_in):
 def test_what_is_left_out_of_a_page_is_said_where_it_is_missed(tabs, tmp_path):
     tab = tabs.open(written(tmp_path / "report.html", collect(folder_of(tmp_path / "out")), limits=Limits(size=1)))
     assert "for the first 0 of 4 certificates" in tab.inner_text("#overview")
-    tab.click("#table a >> nth=0")
-    tab.wait_for_selector("#title")
-    assert "Its statements are left out of this page" in tab.inner_text("#detail")
+    assert "Its statements are left out of this page" in at(tab, 0).inner_text("#detail")
 
 
 def test_without_scripts_it_still_says_what_is_proved(chromium, report):
@@ -481,10 +364,8 @@ def test_the_caption_of_a_prototype_says_which_patch_it_is(tabs, tmp_path):
     said = {number: f"proved: prototype {number} is the patch <b>{number}</b>" for number in range(made.head.size)}
     path = tmp_path / "report.html"
     told = {number: ToldOrigin(sentence) for number, sentence in said.items()}
-    tab = tabs.open(written(path, replace(made, origins=told)), "#certificate-0")
-    tab.wait_for_selector("#title")
+    tab = tabs.open(written(path, replace(made, origins=told)), 0)
     captions = tab.locator(".prototype .origin").all_text_contents()
     assert captions and set(captions) <= set(said.values())
-    tab = tabs.open(written(path, made), "#certificate-0")
-    tab.wait_for_selector("#title")
+    tab = tabs.open(written(path, made), 0)
     assert tab.locator(".origin").count() == 0

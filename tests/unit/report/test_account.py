@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import pytest
 import torch
@@ -18,7 +19,7 @@ from verale.checker.head import read_head
 from verale.checker.numbers import Interval
 from verale.head import Head, as_patches, evaluate
 from verale.head.evaluation import belonging
-from verale.report.account import Account, account_of
+from verale.report.account import Account, account_of, proved_account
 from verale.search.explain import explain
 
 CASES = [
@@ -37,6 +38,7 @@ def executable(proved_checker: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VERALE_PROVED", proved_checker)
 
 
+@cache
 def explained(name: str, paradigm: str) -> tuple[Head, torch.Tensor, list[tuple[int, Certificate]]]:
     head = small_head(name) if name in ("euclidean", "cosine", "softmax") else varied_head(name)
     latents = small_latents(head, images=2)
@@ -48,17 +50,15 @@ def explained(name: str, paradigm: str) -> tuple[Head, torch.Tensor, list[tuple[
 
 def account(head: Head, certificate: Certificate, kernel: str = "proved") -> Account | None:
     """As the page makes it."""
-    data = certificate.to_bytes()
-    numbers = Auditor(head.to_bytes(), None, kernel).numbers(data)
-    return account_of(read_certificate(data), read_head(head.to_bytes()), numbers)
+    data, file = certificate.to_bytes(), head.to_bytes()
+    return proved_account(data, read_certificate(data), read_head(file), Auditor(file, None, kernel).numbers)
 
 
 def parts(made: Account) -> list[str]:
     return [*(line.points for line in made.stated), *filter(None, (made.by_implied, made.start, made.rest))]
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize(("name", "paradigm"), CASES)
+@pytest.mark.parametrize(("name", "paradigm", "kernel"), [(*case, KERNELS[at % 2]) for at, case in enumerate(CASES)])
 def test_what_is_shown_adds_up_and_the_image_keeps_to_it(name, paradigm, kernel):
     head, latents, given = explained(name, paradigm)
     for index, certificate in given:
@@ -106,7 +106,7 @@ def two_classes(*statements: object, **changes: object) -> tuple[Head, Certifica
     head = small_head("euclidean", prototypes=4, classes=2)
     weight = torch.tensor([[2.0, 0.5, -1.0, 0.0], [0.0, 1.0, 1.0, 0.0]])
     head = replace(head, weight=weight, bias=torch.tensor([30.0, 0.0]))
-    certificate = explain(small_head("euclidean"), small_latents(head), "top_k")[0]
+    certificate = explained("euclidean", "top_k")[2][0][1]
     named = {"head": head.digest, "predicted": 0, "margins": (None, 1.0), "minimal": False}
     return head, replace(certificate.of_latents(), statements=statements, **named | changes)
 
@@ -156,11 +156,11 @@ def test_one_activation_bounds_its_neighbours():
 
 def test_where_a_margin_is_bounded_as_a_whole_nothing_is_said():
     head = joint_head("plain")
-    for certificate in explain(head, small_latents(head, patches=1), "joint"):
+    for certificate in explain(head, small_latents(head, images=1, patches=1), "joint"):
         assert account(head, certificate) is None
     for name in ("tree", "maximum"):
         head = varied_head(name)
-        assert account(head, explain(head, small_latents(head), "top_k")[0]) is None
+        assert account(head, explain(head, small_latents(head, images=1), "top_k")[0]) is None
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -90,11 +90,16 @@ def test_the_table_of_an_unfinished_run_is_read_as_far_as_it_is_whole(folder):
     assert [item.seconds for item in collect(folder).items] == [0.125, 0.225, 0.325, None]
 
 
+def labelled(folder, label):
+    """A true class in the table."""
+    lines = (folder / "explanations.csv").read_text().splitlines()
+    table = [lines[0] + ",True Label", *(f"{line},{label}" for line in lines[1:])]
+    (folder / "explanations.csv").write_text("\n".join(table) + "\n")
+
+
 def test_labels_come_from_the_table_where_the_images_have_none(folder):
     (folder / "source.json").unlink()
-    lines = (folder / "explanations.csv").read_text().splitlines()
-    table = [lines[0] + ",True Label", *(line + ",2" for line in lines[1:])]
-    (folder / "explanations.csv").write_text("\n".join(table) + "\n")
+    labelled(folder, 2)
     assert [item.label for item in collect(folder).items] == [2] * 4
 
 
@@ -105,6 +110,11 @@ def test_images_may_have_moved(folder):
     (folder / "source.json").unlink()
     collection = collect(folder, images=folder / "elsewhere")
     assert [(item.file.name, item.label) for item in collection.items] == [(f"{n}.png", None) for n in range(4)]
+
+
+def noted(folder, **changes):
+    path = folder / "source.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
 @pytest.mark.parametrize(
@@ -118,6 +128,10 @@ def test_images_may_have_moved(folder):
         (lambda f: (f / "explanations.csv").write_text("a,b\n1,2\n"), "explanations.csv: line 1: has no column"),
         (lambda f: save_latents(f / "latents.safetensors", report_latents(report_head(), 3)),
          "has 4 images, .*latents.safetensors has the latents of 3"),
+        (lambda f: [(f / "latents.safetensors").unlink(), noted(f, images=[{"file": "0.png", "label": 0}])],
+         "has 1 images, 4 were explained: give the images"),
+        (lambda f: noted(f, latents_digest="0" * 64), "source.json: notes other latents than"),
+        (lambda f: labelled(f, 2), r"class 0 in source.json, but 2 in explanations.csv \(000000.ale.json\)"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_named(folder, spoil, reason):

@@ -19,13 +19,22 @@ from verale.checker.certificate import (
 from verale.errors import LatentsError
 from verale.head import BankPooling, as_patches, evaluate
 from verale.head.evaluation import similarity
-from verale.report.estimates import Estimates, estimates_of, favoured_classes, given_and_taken
+from verale.report import estimates as module
+from verale.report.collect import Collection
+from verale.report.estimates import (
+    Estimates,
+    Standing,
+    activations_of,
+    estimates_of,
+    favoured_classes,
+    given_and_taken,
+)
 from verale.search.explain import explain
 
 
 def explained(head, paradigm=None):
     """An image and a certificate of it, of statements about patches if no paradigm is given."""
-    latents = small_latents(head)
+    latents = small_latents(head, images=2)
     paradigm = paradigm or ("simplex" if head.geometry.kind == "softmax" else "projection")
     for index, certificate in enumerate(explain(head, latents, paradigm, digits="exact")):
         if isinstance(certificate, Certificate):
@@ -97,15 +106,13 @@ def test_only_a_linear_readout_says_what_prototypes_add():
     assert estimates.adds == [] and estimates.heat == {}
 
 
-def test_the_class_token_attains_its_own_prototypes_activations():
+def test_where_an_activation_is_attained_depends_on_the_pooling():
+    """The class token has its own prototypes; a mean comes from no single patch."""
     head = replace(small_head("euclidean"), pooling=BankPooling(4))
     image, certificate = explained(head, "top_k")
     for statement, patch in zip(certificate.statements, estimates_of(certificate, head, image).attained, strict=True):
         if isinstance(statement, ActivationStatement):
             assert (patch == 0) == (statement.prototype < 4)
-
-
-def test_no_single_patch_attains_a_mean():
     head = varied_head("top mean")
     image, certificate = explained(head, "top_k")
     assert set(estimates_of(certificate, head, image).attained) == {None}
@@ -148,3 +155,30 @@ def test_what_is_given_less_what_is_taken_back_is_the_lead_of_the_image(name):
     leads = [given - taken for given, taken in pairs]
     assert leads == pytest.approx([estimates.ahead[c] for c in rivals], abs=1e-9)
     assert estimates.logits == pytest.approx(evaluate(head, as_patches(image)).logits[0].tolist(), abs=1e-9)
+
+
+def test_activations_are_the_heads(tmp_path, monkeypatch):
+    head = small_head("euclidean")
+    latents = small_latents(head, images=12)
+    collection = Collection(tmp_path, (), head, latents)
+    expected = evaluate(head, as_patches(latents)).activations
+    monkeypatch.setattr(module, "_AT_ONCE", 1)
+    activations = activations_of(collection)
+    torch.testing.assert_close(activations, expected)
+    assert activations.untyped_storage().nbytes() == activations.nbytes, "nothing of patches is kept"
+    monkeypatch.setattr(module, "_MOST", 1)
+    assert activations_of(collection) is None, "that would take too long"
+
+
+def test_of_few_images_or_none_nothing_is_said(tmp_path):
+    head = small_head("euclidean")
+    collection = Collection(tmp_path, (), head, small_latents(head, images=9))
+    assert activations_of(collection) is None
+    assert activations_of(replace(collection, latents=None)) is None
+    other = small_latents(small_head("euclidean", depth=7), images=12)
+    assert activations_of(replace(collection, latents=other)) is None, "they do not fit the head"
+
+
+def test_it_counts_the_images_below():
+    activations = torch.tensor([[0.5], [1.5], [2.0], [2.0]], dtype=torch.float64)
+    assert Standing(activations).told(2, 0) == "about 2, more than 2 of the 3 other images here"

@@ -7,7 +7,14 @@ from fractions import Fraction
 
 import pytest
 
-from verale.checker.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
+from verale.checker.certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Statement,
+)
 from verale.report.account import Account, Line
 from verale.report.explanation import conditions, in_brief, named_prototypes, narrower, stated_prototypes
 
@@ -31,120 +38,78 @@ def certificate(*statements, patches=64):
     )
 
 
-@pytest.mark.parametrize(
-    ("statements", "parts"),
-    [
-        ((), []),
-        ((FIVE,), BOTH[:1]),
-        ((FIVE, TWO), BOTH),
-        ((FIVE, TWO, OrderStatement((2, 5), QUARTER)), [*BOTH, "no other prototype is active above 0.25"]),
-        (
-            (FIVE, FloorStatement((2, 5), QUARTER)),
-            [*BOTH[:1], "no prototype except prototypes 2 and 5 is active below 0.25"],
-        ),
-        ((FIVE, TWO, OrderStatement((2,), HALF)), [*BOTH, "no prototype except prototype 2 is active above 0.5"]),
-        (
-            (FIVE, OrderStatement((2, 3, 5, 7), HALF)),
-            [*BOTH[:1], "no prototype except prototypes 2, 3, 5 and 7 is active above 0.5"],
-        ),
-        (
-            (FIVE, OrderStatement(tuple(range(9)), HALF)),
-            [*BOTH[:1], "only 9 prototypes (listed below) may be active above 0.5"],
-        ),
-        ((OrderStatement((), HALF),), ["no prototype is active above 0.5"]),
-        (
-            (FloorStatement(tuple(range(9)), HALF), OrderStatement((), HALF)),
-            ["only 9 prototypes (listed below) may be active below 0.5", "no prototype is active above 0.5"],
-        ),
-        (
-            (NEAR, FIVE, FloorStatement((5,), HALF)),
-            [
-                *BOTH[:1],
-                "1 comparison with a prototype in 1 of the 64 patches comes out as stated",
-                "no other prototype is active below 0.5",
-            ],
-        ),
-    ],
-)
-def test_what_has_to_hold(statements, parts):
-    given = certificate(*statements)
-    assert conditions(given) == parts
-    assert in_brief(given) == ("; ".join(parts).replace(" (listed below)", "") or "nothing has to hold")
+def except_(names: str, bound: str) -> str:
+    return f"no prototype except prototypes {names} is active {bound}"
 
 
-@pytest.mark.parametrize(
-    ("exempt", "words"),
-    [
-        (range(3, 10), "prototypes 0, 1 and 2 are active at least 0.5"),
-        (range(1, 10), "prototype 0 is active at least 0.5"),
-        ((*range(4), 9), "no prototype except prototypes 0, 1, 2, 3 and 9 is active below 0.5"),
-        ((0, 1), "no prototype except prototypes 0 and 1 is active below 0.5"),
-    ],
-)
-def test_a_clause_names_whichever_are_fewer(exempt, words):
-    given = certificate(FloorStatement(tuple(exempt), HALF))
-    assert conditions(given, count=10) == [words] and in_brief(given, 10) == words
+ONE, NEAR_TOO = BOTH[:1], PatchStatement(0, 1, HALF, None)
+OTHERS = "are active at least 0.5"
+MANY = tuple(ActivationStatement(prototype, HALF, None) for prototype in range(9))
+SAID: list[tuple[tuple[Statement, ...], int | None, int, list[str]]] = [
+    # What has to hold, of a head whose prototypes nobody has counted.
+    ((), None, 64, []),
+    ((FIVE,), None, 64, ONE),
+    ((FIVE, TWO), None, 64, BOTH),
+    ((FIVE, TWO, OrderStatement((2, 5), QUARTER)), None, 64, [*BOTH, "no other prototype is active above 0.25"]),
+    ((FIVE, FloorStatement((2, 5), QUARTER)), None, 64, [*ONE, except_("2 and 5", "below 0.25")]),
+    ((FIVE, TWO, OrderStatement((2,), HALF)), None, 64, [*BOTH, "no prototype except prototype 2 is active above 0.5"]),
+    ((FIVE, OrderStatement((2, 3, 5, 7), HALF)), None, 64, [*ONE, except_("2, 3, 5 and 7", "above 0.5")]),
+    ((FIVE, OrderStatement(tuple(range(9)), HALF)), None, 64,
+     [*ONE, "only 9 prototypes (listed below) may be active above 0.5"]),
+    ((OrderStatement((), HALF),), None, 64, ["no prototype is active above 0.5"]),
+    ((FloorStatement(tuple(range(9)), HALF), OrderStatement((), HALF)), None, 64,
+     ["only 9 prototypes (listed below) may be active below 0.5", "no prototype is active above 0.5"]),
+    ((NEAR, FIVE, FloorStatement((5,), HALF)), None, 64,
+     [*ONE, "1 comparison with a prototype in 1 of the 64 patches comes out as stated",
+      "no other prototype is active below 0.5"]),
+    # A clause names whichever are fewer.
+    ((FloorStatement((*range(3, 10),), HALF),), 10, 64, [f"prototypes 0, 1 and 2 {OTHERS}"]),
+    ((FloorStatement((*range(1, 10),), HALF),), 10, 64, ["prototype 0 is active at least 0.5"]),
+    ((FloorStatement((*range(4), 9), HALF),), 10, 64, [except_("0, 1, 2, 3 and 9", "below 0.5")]),
+    ((FloorStatement((0, 1), HALF),), 10, 64, [except_("0 and 1", "below 0.5")]),
+    # Other prototypes are those that no part names; other than which would not be plain in the second of these.
+    ((TWO, FloorStatement((*range(3), *range(6, 20)), HALF), OrderStatement((2, 3, 4, 5), HALF)), 20, 64,
+     [BOTH[1], f"prototypes 3, 4 and 5 {OTHERS}", "none of the other 16 prototypes is active above 0.5"]),
+    ((TWO, FloorStatement((*range(3), *range(9, 20)), HALF), OrderStatement((2,), HALF)), 20, 64,
+     [BOTH[1], f"6 of the 20 prototypes (listed below) {OTHERS}",
+      "no prototype except prototype 2 is active above 0.5"]),
+    # Of what has a statement that says as much a clause says nothing.
+    ((FIVE, TWO, OrderStatement((5,), HALF), FloorStatement((2,), HALF)), None, 64,
+     [*BOTH, "no other prototype is active below 0.5", "no other prototype is active above 0.5"]),
+    ((FIVE, TWO, OrderStatement((5,), HALF / 2), FloorStatement((2,), HALF * 2)), None, 64,
+     [*BOTH, "no prototype except prototype 2 is active below 1",
+      "no prototype except prototype 5 is active above 0.25"]),
+    ((FIVE, FloorStatement((0, 1, 2, 3, 4), HALF)), 6, 64, ONE),
+    # Many are counted.
+    ((OrderStatement(tuple(range(5, 50)), HALF),), 50, 64,
+     ["5 of the 50 prototypes (listed below) are active at most 0.5"]),
+    ((OrderStatement(tuple(range(9)), HALF),), 50, 64,
+     ["only 9 of the 50 prototypes (listed below) may be active above 0.5"]),
+    (MANY[:4], None, 64, ["prototypes 0, 1, 2 and 3 are as active as stated"]),
+    (MANY, None, 64, ["9 prototypes are as active as stated"]),
+    (MANY, 20, 64, ["9 of the 20 prototypes are as active as stated"]),
+    ((NEAR, NEAR_TOO), None, 4, ["2 comparisons with prototypes in 2 of the 4 patches come out as stated"]),
+    (tuple(PatchStatement(patch, 1, HALF, None) for patch in range(3)), None, 3,
+     ["3 comparisons with prototypes in all 3 patches come out as stated"]),
+    (tuple(PatchStatement(0, prototype, HALF, None) for prototype in range(5)), None, 1,
+     ["5 comparisons with prototypes come out as stated"]),
+]  # fmt: skip
 
 
-def test_other_prototypes_are_those_that_no_part_names():
-    floor, ceiling = FloorStatement((*range(3), *range(6, 20)), HALF), OrderStatement((2, 3, 4, 5), HALF)
-    assert conditions(certificate(TWO, floor, ceiling), count=20) == [
-        "prototype 2 is active at most 0.5",
-        "prototypes 3, 4 and 5 are active at least 0.5",
-        "none of the other 16 prototypes is active above 0.5",
-    ]
-    counted = FloorStatement((*range(3), *range(9, 20)), HALF)
-    assert conditions(certificate(TWO, counted, OrderStatement((2,), HALF)), count=20)[1:] == [
-        "6 of the 20 prototypes (listed below) are active at least 0.5",
-        "no prototype except prototype 2 is active above 0.5",
-    ], "other than which would not be plain"
-
-
-def test_of_what_has_a_statement_that_says_as_much_a_clause_says_nothing():
-    given = certificate(FIVE, TWO, OrderStatement((5,), HALF), FloorStatement((2,), HALF))
-    assert conditions(given) == [
-        *BOTH,
-        "no other prototype is active below 0.5",
-        "no other prototype is active above 0.5",
-    ]
-    weaker = certificate(FIVE, TWO, OrderStatement((5,), HALF / 2), FloorStatement((2,), HALF * 2))
-    assert conditions(weaker)[2:] == [
-        "no prototype except prototype 2 is active below 1",
-        "no prototype except prototype 5 is active above 0.25",
-    ]
-    assert conditions(certificate(FIVE, FloorStatement((0, 1, 2, 3, 4), HALF)), count=6) == BOTH[:1]
-
-
-def test_many_that_a_clause_means_are_counted():
-    given = certificate(OrderStatement(tuple(range(5, 50)), HALF))
-    assert conditions(given, count=50) == ["5 of the 50 prototypes (listed below) are active at most 0.5"]
-    given = certificate(OrderStatement(tuple(range(9)), HALF))
-    assert conditions(given, count=50) == ["only 9 of the 50 prototypes (listed below) may be active above 0.5"]
-
-
-def test_where_comparisons_are():
-    both = (NEAR, PatchStatement(0, 1, HALF, None))
-    assert conditions(certificate(*both, patches=4)) == [
-        "2 comparisons with prototypes in 2 of the 4 patches come out as stated"
-    ]
-    every = tuple(PatchStatement(patch, 1, HALF, None) for patch in range(3))
-    assert (
-        in_brief(certificate(*every, patches=3)) == "3 comparisons with prototypes in all 3 patches come out as stated"
-    )
+@pytest.mark.parametrize(("statements", "count", "patches", "parts"), SAID)
+def test_what_has_to_hold(statements, count, patches, parts):
+    given = certificate(*statements, patches=patches)
+    assert conditions(given, count=count) == parts
+    assert in_brief(given, count) == ("; ".join(parts).replace(" (listed below)", "") or "nothing has to hold")
 
 
 def test_a_few_comparisons_of_one_patch_are_named():
     few = (PatchStatement(0, 5, None, QUARTER), PatchStatement(0, 2, HALF, None), PatchStatement(0, 4, HALF, HALF))
-    assert in_brief(certificate(*few, patches=1)) == (
-        "prototype 5 at most 0.25; prototype 2 at least 0.5; prototype 4 from 0.5 to 0.5"
-    )
-    assert conditions(certificate(*few, patches=1), "squared distance") == [
-        "the image's squared distance to prototype 5 is at most 0.25",
-        "the image's squared distance to prototype 2 is at least 0.5",
-        "the image's squared distance to prototype 4 is from 0.5 to 0.5",
+    given, ends = certificate(*few, patches=1), {5: "at most 0.25", 2: "at least 0.5", 4: "from 0.5 to 0.5"}
+    assert in_brief(given) == "; ".join(f"prototype {j} {end}" for j, end in ends.items())
+    assert conditions(given, "squared distance") == [
+        f"the image's squared distance to prototype {j} is {end}" for j, end in ends.items()
     ]
-    many = tuple(PatchStatement(0, prototype, HALF, None) for prototype in range(5))
-    assert conditions(certificate(*many, patches=1)) == ["5 comparisons with prototypes come out as stated"]
 
 
 def test_the_stated_prototypes_are_those_of_activations():
@@ -160,13 +125,6 @@ def test_the_prototypes_that_are_named_are_shown():
     assert named_prototypes(certificate(FIVE, own), 10) == (5,), "each is shown once"
     assert named_prototypes(certificate(FIVE, NEAR)) == (5,), "comparisons in one of many patches are only counted"
     assert named_prototypes(certificate(PatchStatement(0, 3, None, HALF), FIVE, patches=1)) == (3, 5)
-
-
-def test_more_than_a_few_are_named_and_many_are_counted():
-    many = tuple(ActivationStatement(prototype, HALF, None) for prototype in range(9))
-    assert in_brief(certificate(*many[:4])) == "prototypes 0, 1, 2 and 3 are as active as stated"
-    assert in_brief(certificate(*many)) == "9 prototypes are as active as stated"
-    assert in_brief(certificate(*many), 20) == "9 of the 20 prototypes are as active as stated"
 
 
 def test_what_is_too_long_to_read_says_why_and_names_a_narrower_question():

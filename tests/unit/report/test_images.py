@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from verale.errors import InputError
+from verale.report.collect import Item
 from verale.report.images import (
     AS_NOTED,
     BY_ORDER,
     GONE,
     Match,
     Matcher,
-    Placed,
     prototype_pictures,
     require_consistent,
 )
@@ -36,7 +36,7 @@ def consistent(
     digest = None if note == BY_ORDER else "0"
     source = Source(ROOT, files, (None,) * len(files), (digest,) * len(files))
     placed = [
-        Placed(str(file), Match(file, digest, label, note), label, predicted)
+        Item(None, predicted=predicted, label=label, image=Match(file, digest, label, note))
         for file, label in zip(files, labels, strict=True)
     ]
     try:
@@ -102,6 +102,11 @@ def test_a_digest_without_the_latents_binds_nothing(tmp_path) -> None:
     ]
     (tmp_path / "a.png").write_bytes(b"b")
     assert Matcher(bound, None, ROOT).image(0, True).note == GONE
+    for name in ("b.png", "deep/a.png"):  # wherever it lies now, in the folder of its name first
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"a")
+        found = Matcher(bound, None, ROOT).image(0, True)
+        assert found is not None and (found.file, found.note) == (tmp_path / "b.png", AS_NOTED)
 
 
 def test_pictures_of_prototypes_are_files_whose_names_are_numbers(tmp_path) -> None:

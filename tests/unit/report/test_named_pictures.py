@@ -18,8 +18,6 @@ from verale.report.images import (
     OUTSIDE,
     Match,
     Matcher,
-    NamedPictures,
-    ReadFiles,
     named_picture,
     pictures_in,
 )
@@ -56,40 +54,36 @@ def test_a_grey_file_stands_for_one_channel_and_for_three() -> None:
 def test_what_the_checker_refuses_holds_no_picture(data: bytes, tmp_path: Path) -> None:
     assert [*pictures_in(data)] == []
     (tmp_path / "a.png").write_bytes(data)
-    assert NamedPictures(lambda: [tmp_path / "a.png"], ReadFiles()).find(HERE, [tmp_path / "a.png"]) is None
     with pytest.raises(InputError, match="does not hold the picture that the certificate names"):
         named_picture(tmp_path / "a.png", HERE)
 
 
 def test_files_are_looked_through_once_and_only_where_that_is_needed(tmp_path: Path, monkeypatch) -> None:
-    for name, picture in (("a.png", GREY), ("b.png", COLOURS)):
-        (tmp_path / name).write_bytes(png(picture))
-    read, asked = [], []
+    source = run(tmp_path, ["a.png", "b.png", "nothing.png"], [GREY, COLOURS, None])
+    read = []
     true = module.read
-    monkeypatch.setattr(module, "read", lambda path, *rest, **more: read.append(path.name) or true(path, *rest, **more))
-
-    def others() -> list[Path]:
-        asked.append(True)
-        return [tmp_path / "nothing.png", tmp_path / "a.png", tmp_path / "b.png"]
-
-    pictures = NamedPictures(others, ReadFiles())
-    assert pictures.find(HERE, [tmp_path / "a.png"]) == tmp_path / "a.png" and asked == []
-    assert pictures.find(HERE, []) == tmp_path / "a.png" and read == ["a.png", "nothing.png"]
-    assert [pictures.find(each, []) for each in (THERE, HERE, "0" * 64, THERE)] == [
-        *(tmp_path / "b.png", tmp_path / "a.png", None, tmp_path / "b.png")
-    ]
-    assert read == ["a.png", "nothing.png", "b.png"] and asked == [True]
+    monkeypatch.setattr(
+        module, "read", lambda path, *rest, **more: read.append(Path(path).name) or true(path, *rest, **more)
+    )
+    matcher = Matcher(source.within(tmp_path), None, tmp_path)
+    files = [tmp_path / "pictures" / name for name in ("a.png", "b.png")]
+    for digest, number, file in ((HERE, 0, 0), (HERE, 2, 0), (THERE, 2, 1), (HERE, 2, 0), (THERE, 2, 1)):
+        match = matcher.matched(None, digest, number)[1]
+        assert match is not None and match.file == files[file]
+    assert matcher.matched(None, "0" * 64, 2)[1] == Match(None, None, None, OTHER)
+    assert [name for name in read if name != "nothing.png"] == ["a.png", "b.png"]
 
 
 def test_no_more_is_looked_through_than_is_bounded(tmp_path: Path, monkeypatch) -> None:
-    (tmp_path / "a.png").write_bytes(png(GREY))
-    (tmp_path / "b.png").write_bytes(png(COLOURS))
+    source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS])
     size = len(GREY[0]) * len(GREY[0][0]) * 4
-    for most, found in ((size, True), (size - 1, False)):
+    for most, note in ((size, ""), (size - 1, OTHER)):
         monkeypatch.setattr(module, "_SEARCHED", most)
-        pictures = NamedPictures(lambda: [tmp_path / "a.png", tmp_path / "b.png"], ReadFiles())
-        assert (pictures.find(HERE, []) is not None) == found
-        assert pictures.find(HERE, [tmp_path / "a.png"]) is not None, "where it is noted, it is looked for"
+        assert matched(tmp_path, source, 1)[1].note == note  # type: ignore[union-attr]
+        assert matched(tmp_path, source, 0)[1].note == "", "where it is noted, it is looked for"  # type: ignore[union-attr]
+    assert matched(tmp_path, source)[1].held is not None  # type: ignore[union-attr]
+    monkeypatch.setattr(module, "_KEPT", 0)
+    assert matched(tmp_path, source)[1].held is None, "it is read again to be drawn"  # type: ignore[union-attr]
     monkeypatch.setattr(module, "_LARGEST", 5)
     assert [*pictures_in(png(GREY))] == []
 

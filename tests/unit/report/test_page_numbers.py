@@ -36,9 +36,9 @@ SPELLINGS = (
 def numbers() -> list[float]:
     generator = random.Random(0)
     values = [sign * value for value in CHOSEN for sign in (1, -1)]
-    values += [struct.unpack("<d", struct.pack("<Q", generator.getrandbits(64)))[0] for _ in range(4000)]
-    values += [generator.randrange(-(2**20), 2**20) * TINY for _ in range(500)]
-    values += [round(generator.uniform(-100, 100), generator.randrange(6)) for _ in range(1000)]
+    values += [struct.unpack("<d", struct.pack("<Q", generator.getrandbits(64)))[0] for _ in range(1000)]
+    values += [generator.randrange(-(2**20), 2**20) * TINY for _ in range(200)]
+    values += [round(generator.uniform(-100, 100), generator.randrange(6)) for _ in range(300)]
     values += [float(generator.randrange(2**53, 2**60)) for _ in range(200)]
     values += [generator.randrange(10**5) / 2**k for k in range(30) for _ in range(10)]  # ties among them
     return [value for value in values if math.isfinite(value)]
@@ -72,21 +72,16 @@ def test_every_spelling_is_the_number_that_the_checker_reads(told, sign):
         assert (high, low, least) == (words.upper_end(exact), words.lower_end(exact), words.below(exact)), text
 
 
-def test_decimals_are_those_of_python(told):
+def test_what_is_read_as_a_bound_is_one(told):
+    """Decimals are those of Python. A statement's end read as a decimal says at least as much as the statement, and a
+    margin read so is proved."""
     values = numbers()
     said = told("x => [lowerEnd(x), upperEnd(x), below(fromHex(x)), about(fromHex(x)), about(fromHex(x), 2)]",
                 list(map(spelled, values)))  # fmt: skip
     for value, decimals in zip(values, said, strict=True):
         expected = words.lower_end(value), words.upper_end(value), words.below(value), words.about(value)
         assert tuple(decimals) == (*expected, words.about(value, 2)), value.hex()
-
-
-def test_what_is_read_as_a_bound_is_one(told):
-    """A statement's end read as a decimal says at least as much as the statement; a margin read so is proved."""
-    values = numbers()
-    said = told("x => [lowerEnd(x), upperEnd(x), below(fromHex(x))]", list(map(spelled, values)))
-    for value, decimals in zip(values, said, strict=True):
-        low, high, least = (Fraction(Decimal(each)) for each in decimals)
+        low, high, least = (Fraction(Decimal(each)) for each in decimals[:3])
         assert max(least, high) <= Fraction(value) <= low, value.hex()
         assert Fraction(value) - least <= abs(Fraction(value)) / 999, value.hex()
 

@@ -10,8 +10,11 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from verale import pictures
+from verale.adapters.fields import ReceptiveFields
 from verale.errors import InputError
-from verale.report.thumbnails import ImageFile, open_image, thumbnail, window_of
+from verale.report.grid import Grid
+from verale.report.page_detail import plain_patches
+from verale.report.thumbnails import ImageFile, Thumbnails, open_image, thumbnail, window_of
 
 WHOLE = (0, 0, 1, 1)
 
@@ -52,11 +55,10 @@ def test_what_is_cut_away_is_not_shown(tmp_path):
 @pytest.mark.parametrize(("side", "kind"), [(32, "png"), (300, "jpeg")])
 def test_thumbnails_are_small_and_of_what_the_file_holds(tmp_path, side, kind):
     Image.new("RGB", (side, side // 2), (200, 30, 30)).save(tmp_path / "a.bmp")
-    uri, width, height = thumbnail(ImageFile(tmp_path / "a.bmp"), 100)
-    assert (width, height) == (min(side, 100), min(side, 100) // 2)
+    uri = thumbnail(ImageFile(tmp_path / "a.bmp"), 100)
     assert uri.startswith(f"data:image/{kind};base64,")
     with Image.open(io.BytesIO(b64decode(uri.split(",")[1]))) as image:
-        assert image.size == (width, height)
+        assert image.size == (min(side, 100), min(side, 100) // 2)
         assert abs(image.convert("RGB").getpixel((3, 3))[0] - 200) < 8
 
 
@@ -91,7 +93,7 @@ def test_nothing_is_written_by_which_colours_change(tmp_path, side):
     exif = Image.Exif()
     exif[0x0112] = 6
     image.save(tmp_path / "a.png", pnginfo=info, icc_profile=bytes(200), transparency=(200, 30, 30), exif=exif)
-    uri, *_ = thumbnail(ImageFile(tmp_path / "a.png"), 300)
+    uri = thumbnail(ImageFile(tmp_path / "a.png"), 300)
     data = b64decode(uri.split(",")[1])
     assert not [kind for kind in (b"gAMA", b"iCCP", b"tRNS", b"eXIf", b"ICC_PROFILE", b"Exif") if kind in data]
 
@@ -104,12 +106,24 @@ def test_of_a_photograph_the_pixels_as_they_are_stored_and_nothing_else(tmp_path
     image.save(tmp_path / "a.jpg", icc_profile=bytes(200), exif=exif, quality=95)
     with Image.open(tmp_path / "a.jpg") as stored:
         pixels = stored.convert("RGB").tobytes()
-    uri, *size = thumbnail(ImageFile(tmp_path / "a.jpg"), 40)
+    uri = thumbnail(ImageFile(tmp_path / "a.jpg"), 40)
     data = b64decode(uri.split(",")[1])
     with Image.open(io.BytesIO(data)) as shown:
-        assert (shown.mode, shown.size, size) == ("RGB", (40, 20), [40, 20]) and shown.tobytes() == pixels
+        assert (shown.mode, shown.size) == ("RGB", (40, 20)) and shown.tobytes() == pixels
     kinds, at = [], 8
     while at < len(data):
         kinds.append(data[at + 4 : at + 8])
         at += 12 + int.from_bytes(data[at : at + 4], "big")
     assert set(kinds) == {b"IHDR", b"IDAT", b"IEND"}
+
+
+def test_squares_of_one_colour_are_known_and_what_their_fields_hold(tmp_path):
+    """8 by 8 pixels, black but for a stroke in the lower half's left quarter. A token has no square."""
+    fields = ReceptiveFields(((0, 8), (4, 8)), ((0, 4), (3, 8)), (8, 8), ())
+    image = Image.new("L", (8, 8))
+    image.putpixel((1, 6), 255)
+    image.save(tmp_path / "a.png")
+    uri = Thumbnails(224).uri(ImageFile(tmp_path / "a.png"))
+    assert plain_patches(uri, Grid(2, 2), {0, 1, 2, 3}, fields) == {0: "more", 1: "plain", 3: "plain"}
+    assert plain_patches(uri, Grid(2, 2), {0, 2}, None) == {0: "unknown"}
+    assert plain_patches(uri, Grid(2, 2, tokens=1), {0}, fields) == {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import shutil
 from hashlib import sha256
@@ -88,11 +87,6 @@ def test_what_claims_no_instance_is_not_just_called_proved(folder, tmp_path):
     assert sorted(item.verdict.caveat for item in read.items) == ["instance not checked"] * 3 + ["no instance claimed"]
 
 
-def test_another_heads_certificates_are_not_proved(folder, tmp_path):
-    report_head(labels=None).save(tmp_path / "other.safetensors")
-    assert statuses(audited(collect(folder, tmp_path / "other.safetensors"))) == ["NOT_PROVED"] * 4
-
-
 def test_verdicts_of_an_audit_log(folder):
     collection = with_verdicts_from(collect(folder), audit_log_of(folder))
     assert statuses(collection) == ["PROVED"] * 4 and "r.json" in collection.audited
@@ -123,23 +117,15 @@ def test_a_verdict_of_now_is_for_the_bytes_that_are_shown(folder):
 def test_a_verdict_is_for_the_same_head_only(folder, tmp_path):
     log = audit_log_of(folder)
     report_head(labels=None).save(tmp_path / "other.safetensors")
-    assert statuses(with_verdicts_from(collect(folder, tmp_path / "other.safetensors"), log)) == [NOT_AUDITED] * 4
+    other = collect(folder, tmp_path / "other.safetensors")
+    assert statuses(with_verdicts_from(other, log)) == [NOT_AUDITED] * 4
+    assert statuses(audited(other)) == ["NOT_PROVED"] * 4
     (folder / "head.safetensors").unlink()  # then that which the certificate names
     assert statuses(with_verdicts_from(collect(folder), log)) == ["PROVED"] * 4
     text = log.read_text()
     head = json.loads(text.splitlines()[0])["run"]["head"]
     log.write_text(text.replace(head, "0" * 64))
     assert statuses(with_verdicts_from(collect(folder), log)) == [NOT_AUDITED] * 4
-
-
-def test_a_record_that_no_audit_wrote_is_refused(folder):
-    """tests/unit/runs/test_records.py has every kind."""
-    log = audit_log_of(folder)
-    records = records_of(log)
-    records[2]["status"] = "proved"
-    write_records(log, records)
-    with pytest.raises(InputError, match=r"r.json: line 3 is not a record of an audit log"):
-        with_verdicts_from(collect(folder), log)
 
 
 def refuting(folder):
@@ -164,7 +150,7 @@ def verdicts(collection) -> list[str]:
     return [item.verdict.heading for item in collection.items]
 
 
-@pytest.mark.parametrize("order", [*itertools.permutations(range(3))], ids=str)
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0)], ids=str)
 def test_a_verdict_is_for_the_same_latents_only(copies, order, tmp_path):
     """One log of three folders: a page shows of each what the log says of it, whichever line is last."""
     log = str(tmp_path / "log")
@@ -188,8 +174,12 @@ def records_of(log):
     return [json.loads(line) for line in log.read_text().splitlines()]
 
 
-def write_records(log, records):
-    log.write_text("".join(json.dumps(record) + "\n" for record in records))
+def judged(folder, *records):
+    """The collection of a folder with the verdicts of a log of these records, and of these in the other order."""
+    log = folder / "r.json"
+    for lines in (records, records[::-1]):
+        log.write_text("".join(json.dumps(record) + "\n" for record in lines))
+        yield with_verdicts_from(collect(folder), log)
 
 
 def test_of_several_verdicts_the_weakest_counts(folder):
@@ -199,47 +189,38 @@ def test_of_several_verdicts_the_weakest_counts(folder):
     plain = records_of(audit_log_of(folder))
     (folder / "r.json").unlink()
     less = records_of(audit_log_of(folder, "--limit", "1e-7", "--kernel", "arb"))
-    for records in (more + plain, plain + more):
-        write_records(folder / "r.json", records)
-        first = with_verdicts_from(collect(folder), folder / "r.json").items[0]
-        assert first.verdict.proved == {"entailment", "instance"}
-    for records in (less + plain + more, more + plain + less):
-        write_records(folder / "r.json", records)
-        items = with_verdicts_from(collect(folder), folder / "r.json").items
-        assert {(item.status, item.record["reason"]) for item in items} == {("NOT_PROVED", "limit")}
+    for collection in judged(folder, *more, *plain):
+        assert collection.items[0].verdict.proved == {"entailment", "instance"}
+    for collection in judged(folder, *less, *plain, *more):
+        assert {(item.status, item.record["reason"]) for item in collection.items} == {("NOT_PROVED", "limit")}
 
 
 def test_a_failure_without_the_latents_counts_beside_a_proof_with_them(copies):
     own, _, none = copies
     less = records_of(audit_log_of(none, "--limit", "1e-7", "--kernel", "arb"))
-    records = records_of(audit_log_of(own))
-    for lines in (less + records, records + less):
-        write_records(own / "r.json", lines)
-        assert statuses(with_verdicts_from(collect(own), own / "r.json")) == ["NOT_PROVED"] * 4
+    for collection in judged(own, *less, *records_of(audit_log_of(own))):
+        assert statuses(collection) == ["NOT_PROVED"] * 4
 
 
 def test_a_verdict_counts_where_there_was_none_at_first(folder):
-    log = audit_log_of(folder)
-    records = records_of(log)
+    records = records_of(audit_log_of(folder))
     none = [unusable("a", "gone", record["run"], record["sha256"]).record for record in records]
-    for both in (none + records, records + none):
-        write_records(log, both)
-        assert statuses(with_verdicts_from(collect(folder), log)) == ["PROVED"] * 4
-    write_records(log, none)
-    assert statuses(with_verdicts_from(collect(folder), log)) == ["UNUSABLE"] * 4
+    for collection in judged(folder, *none, *records):
+        assert statuses(collection) == ["PROVED"] * 4
+    for collection in judged(folder, *none):
+        assert statuses(collection) == ["UNUSABLE"] * 4
 
 
 def test_a_log_that_contradicts_itself_is_refused(folder):
-    """As `verale audit --log` refuses it."""
-    log = audit_log_of(folder)
-    records = records_of(log)
-    refused = ("NOT_PROVED", "entailment", 3, None, {})
-    why = dict(zip(("status", "reason", "exit_code", "margin", "by"), refused, strict=True))
-    other = records[2] | why | {"claims": dict.fromkeys(records[2]["claims"], "not checked")}
+    """As `verale audit --log` refuses it. tests/unit/runs/test_records.py has every kind of record that is none."""
+    records = records_of(audit_log_of(folder))
+    refused = {"status": "NOT_PROVED", "reason": "entailment", "exit_code": 3, "margin": None, "by": {}}
+    other = records[2] | refused | {"claims": dict.fromkeys(records[2]["claims"], "not checked")}
     for lines in ([*records, other], [other, *records]):
-        write_records(log, lines)
         with pytest.raises(InputError, match=r"r.json: line [45] has another verdict than an earlier line"):
-            with_verdicts_from(collect(folder), log)
+            next(judged(folder, *lines))
+    with pytest.raises(InputError, match=r"r.json: line 3 is not a record of an audit log"):
+        next(judged(folder, *records[:2], records[2] | {"status": "proved"}))
 
 
 def test_verdicts_of_another_version_are_told_as_such(folder):

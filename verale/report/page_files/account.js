@@ -116,7 +116,7 @@ function cards(row, detail, stated, uri) {
   const taking = detail.account && (detail.account.taken.startsWith("-") ? "what all prototypes of other classes give at least" : "what all prototypes of other classes take back at most");
   return el("section", { "aria-labelledby": "further" }, el("h3", { id: "further" }, detail.account ? "What else is stated" : "What is stated"),
     detail.account ? el("p", { class: "quiet" }, "From this follows " + (detail.account.implied.length ? "how active further prototypes are, and " : "") + taking + ".")
-      : data.head && rows.status[row] === "PROVED" ? el("p", { class: "quiet" }, "The lead is proved from all statements at once, so this page does not say how much it owes to each.") : "",
+      : data.observable && rows.status[row] === "PROVED" ? el("p", { class: "quiet" }, "The lead is proved from all statements at once, so this page does not say how much it owes to each.") : "",
     el("ul", { class: "prototypes" }, shown.map((one) => el("li", { class: isClause(one) ? "clause" : null }, ...(isSum(one) ? [el("div", { class: "says" }, sumClause(one))] : one.except ? clause(detail, one, stated) : card(detail, one, uri))))),
     more > 0 ? el("p", {}, "And " + plural(more, "statement") + " more: ", el("button", { type: "button", class: "plain", on: { click: toStatements } }, "all of them"), ".") : "");
 }

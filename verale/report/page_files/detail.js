@@ -115,7 +115,7 @@ function leftOpen(detail, certificate, stated) {
 // That this is enough, whether it is proved and by which checker, what is not, and the button that proves it here.
 function enough(row, detail, certificate, stated) {
   const proved = rows.status[row] === "PROVED", own = named(certificate.predicted);
-  const checker = rows.run[row] === null ? "that shares no code with what found the statements" : data.runs[rows.run[row]].words;
+  const checker = rows.run[row] === null ? "that shares no code with what found the statements" : rows.run[row].words;
   const how = rows.pictured[row] && data.words.computed[rows.pictured[row]];
   const isOfThese = stated.length && rows.claims[row].some(([claim, state]) => claim === "instance" && state === "proved");
   const where = stated.length ? "wherever this holds" : "whatever the picture shows", each = stated.length ? "for every picture whose latents satisfy them" : where;
@@ -123,7 +123,7 @@ function enough(row, detail, certificate, stated) {
     : [isOfThese ? "of the latents given for this image, which the network’s first layers are said to compute: what is stated is true of them, and " : "of latents, which the network’s first layers compute: ", where + ", the network’s last layers give class ", own];
   const first = proved ? [el("b", {}, "This is enough, and it is proved"), ", " , ...guaranteed, ", in exact arithmetic. By a checker " + checker + "."]
     : [el("b", {}, "Not proved here"), ": that this is enough for class ", own, "."];
-  const open = [data.notProved[rows.unproved[row]], data.words.shown].filter(Boolean).join(" ");
+  const open = [rows.unproved[row], data.words.shown].filter(Boolean).join(" ");
   return el("section", { class: proved ? "enough" : "enough open", "aria-labelledby": "enough" }, el("h3", { id: "enough", class: "hidden" }, "Is this enough?"),
     el("p", { class: "guaranteed" }, ...first), rows.caveat[row] ? el("p", { class: "reason" }, el("b", {}, rows.caveat[row] + ": "), "perhaps no latents satisfy the statements.") : "",
     el("p", { class: "quiet" }, open), detail.questions ? again(detail, certificate) : "");
@@ -167,7 +167,7 @@ function figure(row, detail, certificate, groups, uri) {
   };
   const unknown = uri || single ? "" : "This page has no image, and draws its patches. ";
   const guess = detail.grid.assumed && !single ? " The grid is assumed to be square." : "";
-  const known = data.images[rows.known[row]];
+  const known = rows.known[row];
   const match = uri && known ? el(rows.match[row] ? "b" : "span", rows.match[row] ? { class: "match" } : {}, " " + known) : "";
   const frames = data.fields && counts.size && !every && counts.size <= FRAMED ? "Dashed: all of the image that " + (counts.size === 1 ? "it" : "each") + " can depend on. " : "";
   const marks = new Map();
@@ -305,7 +305,7 @@ function inShort(detail, clause) {
 }
 
 function observableName() {
-  return data.head ? data.head.observable : "Observable";
+  return data.observable || "Observable";
 }
 
 // What a prototype stands for, and the cells to show: of its training image, and of the image where it is attained.
@@ -337,7 +337,7 @@ function digests(row, detail) {
     named.push(["Paradigm", certificate.predicate.paradigm], ["Other paradigms that were tried", rows.others[row]], ["Written by", certificate.predicate.generator.name + " " + certificate.predicate.generator.version]);
   }
   if (rows.run[row] !== null) {
-    const run = data.runs[rows.run[row]];
+    const run = rows.run[row];
     named.push(["Audited with", "kernel " + run.kernel + (run.variable && ", named by " + run.variable) + ", checker " + run.checker]);
   }
   const times = [["explained", rows.explain[row]], ["audited", rows.audit[row]]].filter(([, seconds]) => seconds !== null);
