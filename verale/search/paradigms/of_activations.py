@@ -6,7 +6,6 @@ smallest cover that is found (`verale.search.covers`), and drop what the class f
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from verale.bounds import LinearMargins, activation_range
+from verale.bounds import activation_range
 from verale.bounds.rows import require_geometry
 from verale.certificate import Prices, Statement
 from verale.certificate.words import below
@@ -25,12 +24,11 @@ from verale.paradigms import HIGHEST
 from verale.search.activations import ActivationExplanation, Activations
 from verale.search.avoid import NONE_FOUND
 from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS
-from verale.search.hopeless import NEIGHBOURS, least_sizes
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch
 from verale.search.priced import PricedActivations
-from verale.search.problem import GivenUpError, Problem, UnexplainedError, given_up, shortened
+from verale.search.problem import GivenUpError, Problem, UnexplainedError, shortened
 from verale.search.smallest import Solution
 from verale.search.stated import Stated
 from verale.search.tolerance import Tolerance
@@ -75,25 +73,9 @@ class OneByOne(OfActivations):
             UnexplainedError: there is none.
         """
 
-    @property
-    def may_be_hopeless(self) -> bool:
-        """Whether images are not searched whose covers need far more statements than are wanted."""
-        return False
-
     def propose(self, problem: Problem, most: list[float]) -> list[Solution]:
         """See `ParadigmSearch`."""
-        least = [0.0] * len(most)
-        if (
-            self.may_be_hopeless
-            and min(most) < math.inf
-            and not problem.costs
-            and isinstance(problem.margins, LinearMargins)
-        ):
-            least = least_sizes(problem)
-        return [
-            given_up(math.ceil(size)) if size > NEIGHBOURS * limit else self._of_one(problem.take([image]), limit)
-            for image, (size, limit) in enumerate(zip(least, most, strict=True))
-        ]
+        return [self._of_one(problem.take([image]), limit) for image, limit in enumerate(most)]
 
     def _of_one(self, image: Problem, most: float) -> Solution:
         """Statements about activations are chosen in short numbers at once: it takes no longer, and costs few."""
@@ -145,14 +127,12 @@ class TopKSearch(OfActivationsAlone):
 
     name = "top_k"
 
-    @property
-    def may_be_hopeless(self) -> bool:
-        """See `OneByOne`: of the highest activations all are stated, however many."""
-        return self.options.order != HIGHEST
-
     def explain(self, problem: Problem, most: float) -> ActivationExplanation:
         """See `OneByOne`."""
-        return explain_top_k(problem, self.options.order != HIGHEST)
+        fewest = self.options.order != HIGHEST
+        if fewest:  # of the highest activations all are stated, however many
+            Activations(problem).require_hope(most)
+        return explain_top_k(problem, fewest)
 
 
 class SparseSearch(OfActivationsAlone):
