@@ -223,7 +223,7 @@ def test_a_statement_about_a_prototype_beside_another_is_not_needed() -> None:
 @pytest.mark.parametrize("name", ["softmax", "inner product", "masked", "cosine banks", "top mean", "quartic"])
 def test_activations_of_other_heads_say_nothing_of_each_other(name) -> None:
     head = small_head(name) if name == "softmax" else varied_head(name)
-    assert Linked.of(head, 5) is None
+    assert not Linked(head, 5).says_more
 
 
 def test_links_of_many_prototypes_are_computed_as_they_are_used(monkeypatch) -> None:

@@ -17,7 +17,8 @@ from verale.paradigms import PARADIGMS, READABLE, paradigms_of
 from verale.search import Batches, NotKept, SearchOptions, smallest
 from verale.search.costs import UNIT_COSTS
 from verale.search.explain import explain
-from verale.search.smallest import SHORT_ENOUGH, cheaper, keep_smallest, worth_trying
+from verale.search.paradigms.base import cheaper
+from verale.search.smallest import SHORT_ENOUGH, keep_smallest, worth_trying
 
 
 def results_of(head, latents, paradigm, **options):

@@ -30,10 +30,10 @@ from verale.search.digits import (
 )
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
+from verale.search.paradigms.base import Solution, Solved
 from verale.search.paradigms.of_activations import OfActivations
 from verale.search.problem import Problem, shortened
 from verale.search.prove import UNSETTLED
-from verale.search.smallest import Solution, Solved
 from verale.search.tolerance import Tolerance
 
 __all__ = ["EvidenceSearch"]

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from verale.bounds import activation_range
 from verale.bounds.rows import require_geometry
 from verale.certificate import Prices, Statement
 from verale.certificate.words import below
@@ -26,10 +25,9 @@ from verale.search.avoid import NONE_FOUND
 from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
-from verale.search.paradigms.base import ParadigmSearch
+from verale.search.paradigms.base import ParadigmSearch, Solution
 from verale.search.priced import PricedActivations
 from verale.search.problem import GivenUpError, Problem, UnexplainedError, shortened
-from verale.search.smallest import Solution
 from verale.search.stated import Stated
 from verale.search.tolerance import Tolerance
 
@@ -106,20 +104,17 @@ class OfActivationsAlone(OneByOne):
 
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
         super().__init__(head, patches, options)
-        self._linked = Linked.of(head, patches)
+        self._linked = Linked(head, patches)
 
     def shrunk(self, problem: Problem, found: ActivationExplanation) -> ActivationExplanation:
         """See `OneByOne`."""
-        if self._linked is None:
+        if not self._linked.says_more:
             return found
         return ActivationExplanation(*self._linked.shrunk(problem.margins, found.statements))
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`."""
-        if self._linked is not None:
-            return self._linked.proved(problem.margins, statements)
-        box = activation_range(problem.head, problem.patches).intersect(Stated.of(statements, problem.head.size).ends)
-        return problem.margins.lower(box[None, None])[0, 0]
+        return self._linked.proved(problem.margins, statements)
 
 
 class TopKSearch(OfActivationsAlone):
