@@ -213,15 +213,13 @@ class Activations:
         least, lower = (margins - lost).amin(2).max(0)
         order = least.argsort(descending=True, stable=True)
         own, lower, lost = own[order], lower[order] > 0, lost[lower, torch.arange(len(own))][order]
-        if self._adds_up:
-            gone, _ = one_by_one(margins, lost, kept + self._drift)
-            sided = _without(_without(stated, own[gone & lower], upper=False), own[gone & ~lower], lower=False)
-            if self.least(sided) > 0:
+        gone, _ = one_by_one(margins, lost, kept + self._drift)
+        own, lower = own[gone], lower[gone]
+        while len(own):  # where margins are no sums, fewer go than each alone could
+            sided = _without(_without(stated, own[lower], upper=False), own[~lower], lower=False)
+            if self.least(sided) >= kept:
                 return sided
-        for one, is_lower in zip(own, lower.tolist(), strict=True):
-            fewer = _without(stated, one, lower=is_lower, upper=not is_lower)
-            if self.least(fewer) > kept:
-                stated = fewer
+            own, lower = own[: len(own) // 2], lower[: len(own) // 2]
         return stated
 
     @property

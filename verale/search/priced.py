@@ -78,9 +78,8 @@ class PricedActivations:
 
     def observed(self, images: Tensor) -> Enclosure:
         """(N, P) the activations of images (N, L, D)."""
-        pooled = pooling_of(self._head)
-        boxes = [pooled.box(observe(self._head, image)[None]) for image in images]
-        return Enclosure.cat(boxes)
+        observed = observe(self._head, images)
+        return pooling_of(self._head).box(observed.view(len(images), images.shape[1], self._head.size))
 
     def statement(self, prototype: int, lower: float, upper: float) -> Statement:
         """The statement that an activation lies in [lower, upper]."""
@@ -128,7 +127,7 @@ class PricedObservables:
 
     def observed(self, images: Tensor) -> Enclosure:
         """(N, P) the observables of the only patch of images (N, 1, D)."""
-        return Enclosure.cat([observe(self._head, image) for image in images])
+        return observe(self._head, images)
 
     def statement(self, prototype: int, lower: float, upper: float) -> Statement:
         """The statement that the patch's observable lies in [lower, upper]."""

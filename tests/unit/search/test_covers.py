@@ -96,13 +96,6 @@ def test_no_cover_is_smaller_than_what_they_are_said_to_exceed(geometry):
     assert max(named) > 0
 
 
-def test_without_clauses_none_is_stated():
-    for activations in images("softmax", 0):
-        cover = activations.covers.plain(activations.clauses)
-        assert (cover.ceiling, cover.floor) == (math.inf, -math.inf) and cover.size == len(cover.stated)
-        assert activations.least(activations.cover(cover)) > 0
-
-
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_costs_are_counted(geometry):
     """What costs much is stated no more often than without costs."""
@@ -161,17 +154,13 @@ def test_what_is_chosen_is_enough_and_little_more_than_is_needed(geometry, seed)
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES[:2])
-def test_from_what_is_left_nothing_can_be_dropped(geometry):
+def test_from_what_is_left_nothing_can_be_dropped_and_what_is_closed_needs_nothing(geometry):
     problem, table, box, problems = parts(geometry, 1)
+    assert chosen(problems, problem.activations[0]) == []
     left = problems._pruned(covers._ends(box), list(range(8)))
     assert entails(problem, table, box, left)
     assert not any(entails(problem, table, box, [k for k in left if k != one]) for one in left)
     assert problems._pruned(covers._ends(box), []) == []
-
-
-def test_what_is_closed_needs_nothing():
-    problem, _, _, problems = parts("euclidean", 0)
-    assert chosen(problems, problem.activations[0]) == []
 
 
 def test_what_is_avoided_is_not_chosen():

@@ -85,26 +85,20 @@ def test_heads_that_the_paradigm_does_not_cover(name):
         explain(head, small_latents(head, images=1), "mixed")
 
 
-def test_more_classes_than_a_linear_programme_has_time_for():
-    head = small_head("euclidean", classes=2049)
+def test_many_classes_and_little_memory_are_refused(monkeypatch):
+    many = small_head("euclidean", classes=2049)
     with pytest.raises(UsageError, match="at most 2048 classes, not 2049"):
-        explain(head, small_latents(head, images=1), "mixed")
-
-
-def test_memory_for_all_pairs_of_prototypes_is_asked_for(monkeypatch):
+        explain(many, small_latents(many, images=1), "mixed")
     head = small_head("euclidean")
     monkeypatch.setattr(SearchOptions, "bytes", 64 * head.size**2 - 1)
     with pytest.raises(UsageError, match="what each of 12 activations says"):
         Batches(head, small_latents(head, images=1), SearchOptions("mixed"))
 
 
-def test_a_tie_gives_a_reason():
+def test_a_tie_gives_a_reason_and_it_is_given_up_where_a_smaller_explanation_is_known():
+    tied = tied_problem().take([0])
     with pytest.raises(UnexplainedError, match="though every activation is stated"):
-        problem = tied_problem().take([0])
-        explain_mixed(problem, Projection(problem.head), Linked(problem.head, problem.patches))
-
-
-def test_it_gives_up_where_a_smaller_explanation_is_known():
+        explain_mixed(tied, Projection(tied.head), Linked(tied.head, tied.patches))
     problem = small_problem("euclidean").take([0])
     known = Projection(problem.head), Linked(problem.head, problem.patches)
     size = len(explain_mixed(problem, *known).statements)

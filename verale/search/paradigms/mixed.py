@@ -122,7 +122,7 @@ class _Known:
         if cover is None:
             return None
         for fewer in (replace(cover, ceiling=math.inf), replace(cover, floor=-math.inf)):
-            if fewer != cover and self._proves(base, fewer):
+            if fewer != cover and bool((self._of(base.intersect(self._told(self._statements(fewer)))) > 0).all()):
                 cover = fewer
         own = self._statements(cover)
         costly = sorted(pairs, key=self._problem.costs.of_pair)[::-1]
@@ -130,9 +130,6 @@ class _Known:
         statements = [*statements_about(self._problem, pairs), *own]
         margins = self.margins(statements)
         return ActivationExplanation(statements, margins, False) if bool((margins > 0).all()) else None
-
-    def _proves(self, base: Enclosure, cover: Cover) -> bool:
-        return bool((self._of(base.intersect(self._told(self._statements(cover)))) > 0).all())
 
     def _statements(self, cover: Cover) -> list[Statement]:
         return list(self._activations.cover(cover).statements(ActivationStatement))

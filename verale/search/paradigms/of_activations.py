@@ -161,8 +161,7 @@ def explain_top_k(problem: Problem, fewest: bool = True) -> ActivationExplanatio
     """
     activations = Activations(problem)
     covers = activations.covers if fewest else None
-    cover = None if covers is None else covers.best(activations.clauses)
-    found = activations.left_of(cover)
+    found = activations.left_of(covers.best(activations.clauses) if covers else None)
     if found is not None:
         return found
     try:
@@ -219,8 +218,7 @@ def explain_sparse(problem: Problem) -> ActivationExplanation:
     """
     activations = Activations(problem)
     covers = activations.covers
-    cover = None if covers is None else covers.plain(activations.clauses)
-    found = activations.left_of(cover)
+    found = activations.left_of(covers.plain(activations.clauses) if covers else None)
     if found is not None:
         return found
     order = activations.highest_first
