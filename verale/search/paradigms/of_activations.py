@@ -6,6 +6,7 @@ smallest cover that is found (`verale.search.covers`), and drop what the class f
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -124,10 +125,7 @@ class TopKSearch(OfActivationsAlone):
 
     def explain(self, problem: Problem, most: float) -> ActivationExplanation:
         """See `OneByOne`."""
-        fewest = self.options.order != HIGHEST
-        if fewest:  # of the highest activations all are stated, however many
-            Activations(problem).require_hope(most)
-        return explain_top_k(problem, fewest)
+        return explain_top_k(problem, self.options.order != HIGHEST, most)
 
 
 class SparseSearch(OfActivationsAlone):
@@ -145,7 +143,7 @@ class SparseSearch(OfActivationsAlone):
         require_geometry(cls.name, head, "a softmax head; for a metric head use 'top_k'")
 
 
-def explain_top_k(problem: Problem, fewest: bool = True) -> ActivationExplanation:
+def explain_top_k(problem: Problem, fewest: bool = True, most: float = math.inf) -> ActivationExplanation:
     """A subset-minimal top-k explanation of one image.
 
     Where the readout is linear, ceiling, floor and stated activations are chosen freely, so that they are few
@@ -155,12 +153,16 @@ def explain_top_k(problem: Problem, fewest: bool = True) -> ActivationExplanatio
     Args:
         problem: of one image.
         fewest: whether to look for a cover.
+        most: how many statements there may be; counted of covers alone, and roughly.
 
     Raises:
+        GivenUpError: covers have far more.
         UnexplainedError: all activations that may be stated do not prove the class together.
     """
     activations = Activations(problem)
     covers = activations.covers if fewest else None
+    if covers:
+        activations.require_hope(most)
     found = activations.left_of(covers.best(activations.clauses) if covers else None)
     if found is not None:
         return found
