@@ -57,9 +57,9 @@ def test_every_certificate_is_proved(name, order, kernel, one_in, tmp_path):
             claims = ["entailment", "instance", *["minimality"] * certificate.minimal]
             assert dict(verdict.claims) == dict.fromkeys(claims, "proved")
             if name in GEOMETRIES:
-                linked = Linked.of(head, certificate.patches) if paradigm == "top_k" else None
+                linked = Linked(head, certificate.patches)
                 margins = LinearMargins.of(head, torch.tensor([certificate.predicted]), certificate.patches)
-                sure = linked is None or linked.shrunk(margins, certificate.statements)[2]
+                sure = paradigm != "top_k" or linked.shrunk(margins, certificate.statements)[2]
                 assert certificate.minimal == (PARADIGMS[paradigm].minimal and sure)
             for claimed, proved in zip(certificate.margins, verdict.margins, strict=True):
                 assert (claimed is None and proved is None) or claimed <= proved

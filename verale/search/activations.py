@@ -16,7 +16,7 @@ from verale.bounds import LinearMargins, activation_range
 from verale.certificate import ActivationStatement, Statement
 from verale.rounding import Enclosure
 from verale.search.covers import Clauses, Cover, Covers, one_by_one
-from verale.search.problem import NOISE, Problem
+from verale.search.problem import NOISE, GivenUpError, Problem, given_up
 from verale.search.stated import Stated
 
 __all__ = ["CEILING", "FLOOR", "ActivationExplanation", "Activations", "Item"]
@@ -28,6 +28,10 @@ CEILING, FLOOR = "ceiling", "floor"
 
 _KEPT = 0.5
 """The share of the least margin that stays when statements lose a side."""
+
+_NEIGHBOURS = 4
+"""By what statements say of other activations, explanations seldom have fewer than one in so many of the statements
+that covers without that have."""
 
 _DRIFT = 2
 """Estimated margins are off by at most so many of their rounding errors."""
@@ -75,6 +79,13 @@ class Activations:
     def clauses(self) -> Clauses:
         """What ceilings and floors leave to the activations."""
         return Clauses.alone(self.observed, self.range)
+
+    def require_hope(self, most: float) -> None:
+        """Raise GivenUpError where covers need far more statements than are wanted at most."""
+        if most < math.inf and not self.problem.costs and self.covers is not None:
+            hopeless = _NEIGHBOURS * most
+            if self.covers.exceed(hopeless, self.clauses):
+                raise GivenUpError(given_up(math.ceil(hopeless)))
 
     def state(self, prototypes: list[int]) -> Stated:
         """The statements about some activations."""
@@ -202,15 +213,13 @@ class Activations:
         least, lower = (margins - lost).amin(2).max(0)
         order = least.argsort(descending=True, stable=True)
         own, lower, lost = own[order], lower[order] > 0, lost[lower, torch.arange(len(own))][order]
-        if self._adds_up:
-            gone, _ = one_by_one(margins, lost, kept + self._drift)
-            sided = _without(_without(stated, own[gone & lower], upper=False), own[gone & ~lower], lower=False)
-            if self.least(sided) > 0:
+        gone, _ = one_by_one(margins, lost, kept + self._drift)
+        own, lower = own[gone], lower[gone]
+        while len(own):  # where margins are no sums, fewer go than each alone could
+            sided = _without(_without(stated, own[lower], upper=False), own[~lower], lower=False)
+            if self.least(sided) >= kept:
                 return sided
-        for one, is_lower in zip(own, lower.tolist(), strict=True):
-            fewer = _without(stated, one, lower=is_lower, upper=not is_lower)
-            if self.least(fewer) > kept:
-                stated = fewer
+            own, lower = own[: len(own) // 2], lower[: len(own) // 2]
         return stated
 
     @property

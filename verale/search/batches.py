@@ -28,10 +28,10 @@ from verale.search.digits import (
 )
 from verale.search.inflate import inflate
 from verale.search.options import SearchOptions, Unexplained
-from verale.search.paradigms.base import ParadigmSearch, require_memory
+from verale.search.paradigms.base import ParadigmSearch, Solved, require_memory
 from verale.search.problem import Problem
 from verale.search.searches import best_paradigm, has_prices, priced_margins, searches_of
-from verale.search.smallest import Kept, NotKept, Solved, keep_smallest
+from verale.search.smallest import Kept, NotKept, keep_smallest
 from verale.search.tolerance import AUTO, EXACT, Tolerance, tolerances
 from verale.version import __version__
 

@@ -33,7 +33,7 @@ from verale.rounding import Enclosure
 from verale.search.costs import NEARLY_FREE, UNIT_COSTS, Costs
 from verale.search.relaxation import relaxed
 
-__all__ = ["RESERVE", "START", "Clauses", "Cover", "Covers", "one_by_one"]
+__all__ = ["Clauses", "Cover", "Covers", "one_by_one"]
 
 _GRID = 64
 """So many ceilings and floors are considered at once."""
@@ -41,20 +41,14 @@ _GRID = 64
 _PROGRAMMES = (4, 3, 1)
 """The most relaxations that are solved over the whole grid, and over finer ones around its best pair."""
 
-START = 0.75
+_START = 0.75
 """The share of activations that the first ceiling bounds."""
 
 _ZERO = 1e-3
 """What counts as zero in a relaxation's solution."""
 
-RESERVE = 3
+_RESERVE = 3
 """A rival counts as closed when its margin exceeds so many of its rounding errors."""
-
-_SHARES = (0.0, 0.5)
-"""How much of what a statement says of other activations is counted first; both are tried."""
-
-_SAID = 16
-"""Of the statements that bound an end, so many are considered, those that bound it most."""
 
 Pair = tuple[float, float]
 """(ceiling, floor)."""
@@ -128,24 +122,29 @@ class Covers:
     ) -> None:
         rivals = margins.rivals[0] != margins.predicted[0]
         self._worth = torch.cat([margins.positive[0], -margins.negative[0]])[:, rivals]
-        self._fixed = (margins.bias - RESERVE * margins.error)[0, rivals]
+        self._fixed = (margins.bias - _RESERVE * margins.error)[0, rivals]
         self._observed, self._left, self._costs = observed, left, costs
         self._each = torch.tensor(costs.of_prototypes(len(left)), dtype=torch.float64)
         self._own = _ends(observed)
         self._table = None if table is None else _ends(table).masked_fill(~left[:, None], -math.inf)
-        if self._table is not None:
-            best = self._table.topk(min(_SAID, len(left)), dim=0)
-            self._said, self._sources = best.values.T.contiguous(), best.indices.T.contiguous()
 
     def plain(self, clauses: Clauses) -> Cover | None:
         """The cheapest cover that is found without clauses."""
         solved = self._solve(clauses, (math.inf, -math.inf), math.inf)
         return None if solved is None else solved[0]
 
+    def exceed(self, count: float, clauses: Clauses) -> bool:
+        """Whether all covers with clauses have more than so many statements, as far as the prices of one tell."""
+        solved = self._solve(clauses, self._start, 2 * count)
+        if solved is None:
+            return False
+        _, grid = self._grid
+        return float(self._bounds(solved[1], grid, (clauses.uppers(grid[0]), clauses.lowers(grid[1]))).amin()) > count
+
     @property
     def _start(self) -> Pair:
         """The first ceiling and floor that are tried."""
-        return float(self._observed.upper.quantile(START, interpolation="nearest")), -math.inf
+        return float(self._observed.upper.quantile(_START, interpolation="nearest")), -math.inf
 
     @property
     def _grid(self) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
@@ -162,10 +161,8 @@ class Covers:
 
         Args:
             clauses: what ceilings and floors say.
-            rough: what they say at least, faster to compute: by this the pairs of a grid are compared. Where statements
-                bound others and it is not given, no estimate ends the search early.
+            rough: what they say at least, faster to compute: by this the pairs of a grid are compared.
         """
-        patient = self._table is not None and rough is None
         rough = rough or clauses
         (ceilings, floors), grid = self._grid
         start = self._start
@@ -182,10 +179,10 @@ class Covers:
             least = torch.stack([self._bounds(each, grid, ends) for each in prices]).amax(0)
             for _ in range(programmes):
                 pair, bound = _least(least, grid, solved)
-                if not patient and bound > self._cost(best) - self._costs.step + _ZERO:
+                if bound > self._cost(best) - self._costs.step + _ZERO:
                     break
                 solved.add(pair)
-                found = self._solve(clauses, pair, math.inf if patient else self._cost(best))
+                found = self._solve(clauses, pair, self._cost(best))
                 if found is not None:
                     best = min(best, found[0] or best, key=self._length)
                     prices.append(found[1])
@@ -230,26 +227,23 @@ class Covers:
         if not bool((need > 0).any()):
             return cover, torch.zeros_like(need)
         room = limit - self._cost(cover) - self._costs.step
-        found = self._chosen(base, room, _SHARES[0])
+        found = self._chosen(base, room)
         if found is None:
             return None
         stated, prices = found
-        if stated is not None and self._table is not None:
-            other = self._chosen(base, room, _SHARES[1])
-            stated = min(stated, (other and other[0]) or stated, key=len)
         return (None if stated is None else replace(cover, stated=stated)), prices
 
-    def _chosen(self, base: Tensor, room: float, share: float) -> tuple[list[int] | None, Tensor] | None:
+    def _chosen(self, base: Tensor, room: float) -> tuple[list[int] | None, Tensor] | None:
         """Statements that close all rivals from some ends, the most useful first, and the prices that the first
         relaxation gives the rivals; None where all statements do not. There are no statements where its bound leaves no
         room."""
-        ends, chosen, prices = base, list[int](), None
+        ends, chosen, prices, linked = base, list[int](), None, False
         while bool(((lacks := self._lacks(ends)) > 0).any()):
-            gains = self._gains(ends, share)
+            gains = self._gains(ends, linked)
             gains[:, chosen] = 0.0
-            solution = relaxed(gains, lacks, self._each)
-            if solution is None and share < 1 and self._table is not None:
-                share = 1.0  # what their own statements do not close, those about others may
+            solution = relaxed(gains, lacks, self._each, room + _ZERO if prices is None else math.inf)
+            if solution is None and self._table is not None and not linked:
+                linked = True  # what their own statements do not close, those about others may
                 continue
             if solution is None:
                 return None
@@ -300,7 +294,7 @@ class Covers:
         """The statements without those that are not needed, the last ones dropped first."""
         if self._table is None:
             last = order[::-1]
-            gone, _ = one_by_one(-self._lacks(self._with(base, order)), self._gains(base, 0.0).T[last], 0.0)
+            gone, _ = one_by_one(-self._lacks(self._with(base, order)), self._gains(base).T[last], 0.0)
             return [k for k, is_gone in zip(last, gone.tolist(), strict=True) if not is_gone][::-1]
         kept = order.copy()
         rows = self._table[order]
@@ -333,17 +327,13 @@ class Covers:
         where = torch.tensor([*stated, *(len(self._left) + k for k in stated)])
         return ends.index_put((where,), ends[where].maximum(self._own[where]))
 
-    def _gains(self, ends: Tensor, share: float) -> Tensor:
-        """(R, P) what each statement gains alone; of what it says of other activations a share is counted."""
+    def _gains(self, ends: Tensor, linked: bool = False) -> Tensor:
+        """(R, P) what each statement gains alone; only if `linked` also by what it says of other activations."""
+        if linked and self._table is not None:
+            return ((self._table - ends).clamp(min=0) @ self._worth).T.contiguous()
         size = len(self._left)
         tighter = (self._own - ends).clamp(min=0)[:, None]
         gains = self._worth[:size] * tighter[:size] + self._worth[size:] * tighter[size:]
-        if share and self._table is not None:
-            beyond = share * (self._said - ends[:, None]).clamp(min=0)
-            own = torch.arange(size).repeat(2)[:, None]
-            beyond = beyond.masked_fill(self._sources == own, 0.0)
-            end, place = beyond.nonzero(as_tuple=True)
-            gains.index_add_(0, self._sources[end, place], beyond[end, place, None] * self._worth[end])
         return (gains * self._left[:, None]).T.contiguous()
 
 

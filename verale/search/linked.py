@@ -53,11 +53,10 @@ class Linked:
         except UsageError:
             self._lipschitz = _Unlinked(self._range)
 
-    @classmethod
-    def of(cls, head: Head, patches: int) -> Linked | None:
-        """The same; None where activations say nothing of each other, nor is a margin bounded as a whole."""
-        linked = cls(head, patches)
-        return None if isinstance(linked._lipschitz, _Unlinked) and linked._whole is None else linked
+    @property
+    def says_more(self) -> bool:
+        """Whether activations say something of each other, or a margin is bounded as a whole."""
+        return not isinstance(self._lipschitz, _Unlinked) or self._whole is not None
 
     def proved(self, margins: Margins, statements: Sequence[Statement]) -> Tensor:
         """(C,) lower bounds of the margins of one image, given statements about activations and clauses."""

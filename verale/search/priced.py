@@ -1,9 +1,12 @@
-"""Priced margins: what a class's margins are under a box of numbers, and what each end of the box is worth."""
+"""Priced margins: what a class's margins are under a box of numbers, and what each end of the box is worth.
+
+A box has the ends (P,) of one number a prototype, infinite where it is free. `range` (P,) is what each number can be
+over the domain; `noise` is by how much rounding may lower a proved margin.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -34,38 +37,8 @@ class PricedEnds:
     upper: Tensor
 
 
-class PricedMargins(Protocol):
-    """The margins of one class of a head from a box of numbers, one a prototype: (P,) ends, infinite where free."""
-
-    @property
-    def range(self) -> Enclosure:
-        """(P,) what each number can be over the domain."""
-        ...
-
-    @property
-    def noise(self) -> float:
-        """By how much rounding may lower a proved margin."""
-        ...
-
-    def prices(self, box: Enclosure) -> PricedEnds:
-        """The margins under a box and the prices of its ends."""
-        ...
-
-    def proved(self, box: Enclosure) -> Tensor:
-        """(C,) lower bounds of the margins, rounded outward; infinity at the predicted class."""
-        ...
-
-    def observed(self, images: Tensor) -> Enclosure:
-        """(N, P) the numbers of images (N, L, D)."""
-        ...
-
-    def statement(self, prototype: int, lower: float, upper: float) -> Statement:
-        """The statement that a prototype's number lies in [lower, upper]."""
-        ...
-
-
 class PricedActivations:
-    """Statements about activations, a linear readout: o_k - o_c = b_k - b_c + sum_j D_cj a_j, D_c = W_k - W_c.
+    """Of statements about activations, a linear readout: o_k - o_c = b_k - b_c + sum_j D_cj a_j, D_c = W_k - W_c.
 
     Over a box it is least at lower_j where D_cj > 0 and at upper_j where D_cj < 0, so |D_cj| is that end's price, as
     long as the end lies within the activation's range.
@@ -89,7 +62,7 @@ class PricedActivations:
         self.noise = float(margins.error.amax())
 
     def prices(self, box: Enclosure) -> PricedEnds:
-        """See `PricedMargins`."""
+        """The margins under a box, and the prices of its ends."""
         inside = self._within(box)
         margins = self._margins.lower(inside[None, None])[0, 0]
         return PricedEnds(
@@ -97,7 +70,7 @@ class PricedActivations:
         )
 
     def proved(self, box: Enclosure) -> Tensor:
-        """See `PricedMargins`.
+        """(C,) lower bounds of the margins under a box; infinity at the predicted class.
 
         Soundness: each bound is a statement or the head's range; `LinearMargins.lower` rounds outward.
         """
@@ -105,12 +78,11 @@ class PricedActivations:
 
     def observed(self, images: Tensor) -> Enclosure:
         """(N, P) the activations of images (N, L, D)."""
-        pooled = pooling_of(self._head)
-        boxes = [pooled.box(observe(self._head, image)[None]) for image in images]
-        return Enclosure.cat(boxes)
+        observed = observe(self._head, images)
+        return pooling_of(self._head).box(observed.view(len(images), images.shape[1], self._head.size))
 
     def statement(self, prototype: int, lower: float, upper: float) -> Statement:
-        """A statement about an activation."""
+        """The statement that an activation lies in [lower, upper]."""
         return ActivationStatement(prototype, lower, upper)
 
     def _within(self, box: Enclosure) -> Enclosure:
@@ -140,7 +112,7 @@ class PricedObservables:
         self.noise = float(size) * gamma(64 * (head.size + head.depth))
 
     def prices(self, box: Enclosure) -> PricedEnds:
-        """See `PricedMargins`; they are the best weights that a search finds."""
+        """The margins under a box, and the prices of its ends; these are the best weights that a search finds."""
         margins = self._joint.margins(self._predicted, box.lower[None], box.upper[None])
         weights = margins.weights[0, :, : self._head.size]
         return PricedEnds(
@@ -150,13 +122,17 @@ class PricedObservables:
         )
 
     def proved(self, box: Enclosure) -> Tensor:
-        """See `PricedMargins`. Soundness: `Joint.margins` proves what it returns."""
+        """(C,) lower bounds of the margins under a box. Soundness: `Joint.margins` proves what it returns."""
         return self._joint.margins(self._predicted, box.lower[None], box.upper[None]).lower[0]
 
     def observed(self, images: Tensor) -> Enclosure:
         """(N, P) the observables of the only patch of images (N, 1, D)."""
-        return Enclosure.cat([observe(self._head, image) for image in images])
+        return observe(self._head, images)
 
     def statement(self, prototype: int, lower: float, upper: float) -> Statement:
-        """A statement about the patch."""
+        """The statement that the patch's observable lies in [lower, upper]."""
         return PatchStatement(0, prototype, lower, upper)
+
+
+PricedMargins = PricedActivations | PricedObservables
+"""The margins of one class of a head from a box of numbers, one a prototype."""

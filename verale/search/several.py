@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, cast
 
 from torch import Tensor
 
@@ -38,8 +38,6 @@ __all__ = ["OneOrder", "several"]
 
 _MOST_PAIRS = 2**14
 """The most pairs of patch and prototype that are dropped one after the other."""
-
-_ITEM = TypeVar("_ITEM")
 
 
 @dataclass(frozen=True)
@@ -87,56 +85,38 @@ def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0) -> Iterat
     problem = Problem.of(head, patches[None])
     if not float(problem.settled[0]) > 0:
         raise UnexplainedError("no class certainly beats all others at these latents")
-    vocabulary: _Vocabulary[Any]
-    if isinstance(search, OfPatches):
-        vocabulary = _OfPatches(problem, search)
-    else:
-        vocabulary = _OfActivations(problem, cast(OneByOne, search))
+    vocabulary = (
+        _OfPatches(problem, search)
+        if isinstance(search, OfPatches)
+        else _OfActivations(problem, cast(OneByOne, search))
+    )
     return _attempts(vocabulary, patches, paradigm, seed)
 
 
 @dataclass(frozen=True)
-class _Left(Generic[_ITEM]):
+class _Left:
     """A subset-minimal explanation.
 
     Attributes:
-        items: what is left.
+        items: what each statement is about.
         statements: the statements.
         margins: (C,) proved.
         minimal: whether it may claim that every statement is needed.
     """
 
-    items: frozenset[_ITEM]
+    items: frozenset[Any]
     statements: Sequence[Statement]
     margins: Tensor
     minimal: bool
 
 
-class _Vocabulary(Protocol[_ITEM]):
-    """The set of statements from which explanations of one image are made.
-
-    Attributes:
-        problem: the image.
-        items: the statements that orders shuffle.
-        last: those that `explain` uses.
-    """
-
-    problem: Problem
-    items: list[_ITEM]
-    last: set[_ITEM]
-
-    def left(self, order: list[_ITEM]) -> _Left[_ITEM]:
-        """What is left after dropping in this order."""
-        ...
-
-
-def _attempts(vocabulary: _Vocabulary[Any], patches: Tensor, paradigm: str, seed: int) -> Iterator[OneOrder]:
+def _attempts(vocabulary: _OfActivations | _OfPatches, patches: Tensor, paradigm: str, seed: int) -> Iterator[OneOrder]:
     drawn = random.Random(seed)
     seen: set[frozenset[Any]] = set()
     head, predicted = vocabulary.problem.head, int(vocabulary.problem.margins.predicted[0])
     first = True
     while True:
-        order = vocabulary.items.copy()
+        order: list[Any] = vocabulary.items.copy()
         drawn.shuffle(order)
         if first:
             order.sort(key=vocabulary.last.__contains__)
@@ -170,7 +150,13 @@ def _usual(problem: Problem, search: ParadigmSearch) -> list[Statement]:
 
 
 class _OfActivations:
-    """Statements about each activation, and the clauses of the explanation that `explain` gives."""
+    """Statements about each activation, and the clauses of the explanation that `explain` gives.
+
+    Attributes:
+        problem: the image.
+        items: what the statements are about that orders shuffle.
+        last: those that `explain` uses.
+    """
 
     def __init__(self, problem: Problem, search: OneByOne) -> None:
         self.problem, self._activations, self._search = problem, Activations(problem), search
@@ -182,7 +168,7 @@ class _OfActivations:
         self.last: set[Item] = {each.prototype for each in usual if isinstance(each, ActivationStatement)}
         self.last |= {CEILING, FLOOR}
 
-    def left(self, order: list[Item]) -> _Left[Item]:
+    def left(self, order: list[Item]) -> _Left:
         """What is left after dropping in this order."""
         stated, minimal = self._activations.without_needless(self._all, order)
         explanation = self._search.shrunk(self.problem, self._activations.explanation(stated, minimal))
@@ -197,7 +183,7 @@ def _item(statement: Statement) -> Item:
 
 
 class _OfPatches:
-    """Statements about each patch and each prototype."""
+    """Statements about each patch and each prototype; see `_OfActivations`."""
 
     def __init__(self, problem: Problem, search: OfPatches) -> None:
         head = problem.head
@@ -214,7 +200,7 @@ class _OfPatches:
         if not self._entails(self.items):
             raise UnexplainedError(UNSETTLED)
 
-    def left(self, order: list[Pair]) -> _Left[Pair]:
+    def left(self, order: list[Pair]) -> _Left:
         """As many statements are dropped at once as can be, by bisection; then the next one is needed."""
         pairs: list[Pair] = []
         while order and not self._entails(pairs):

@@ -6,36 +6,15 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
-from verale.certificate import Prices, Statement
 from verale.certificate.statements import READABLE, to_read
 from verale.paradigms import PARADIGMS, paradigms_of
-from verale.search.costs import Costs
+from verale.search.paradigms.base import ParadigmSearch, Solution, cost_of
 from verale.search.problem import Problem
 
-__all__ = ["NotKept", "Kept", "Search", "Solution", "Solved", "cheaper", "keep_smallest", "worth_trying"]
-
-Solved = tuple[list[Statement], list[float], bool, tuple[Prices, ...]]
-"""Statements, the proved margin of every class, whether no statement can be dropped, and the checker's hints."""
+__all__ = ["NotKept", "Kept", "keep_smallest", "worth_trying"]
 
 SHORT_ENOUGH = "not tried: what was found before is read at a glance"
-
-Solution = Solved | str
-"""The same, or the reason why there is no certificate."""
-
-
-class Search(Protocol):
-    """The search under one paradigm."""
-
-    @property
-    def name(self) -> str:
-        """The paradigm."""
-        ...
-
-    def solve(self, problem: Problem, most: list[float]) -> list[Solution]:
-        """For each image a solution. The search may give up where it would not have at most `most` statements."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -74,14 +53,14 @@ def worth_trying(geometry: str, patches: int) -> list[str]:
     )
 
 
-def keep_smallest(problem: Problem, searches: Sequence[Search]) -> list[Kept]:
+def keep_smallest(problem: Problem, searches: Sequence[ParadigmSearch]) -> list[Kept]:
     """For each image the cheapest solution, without costs the one with the least to read (`to_read`); on a tie, that of
     the earlier search.
 
     A search is told how many statements it may use to win. One that gives up has no explanation, and says so. Without
     costs, an image whose explanation is read at a glance is not searched again.
     """
-    cost = partial(_cost, problem.costs) if problem.costs else partial(_to_read, problem)
+    cost = partial(cost_of, problem.costs) if problem.costs else partial(_to_read, problem)
     solved: list[list[Solution]] = [[] for _ in range(len(problem))]
     images, part = list(range(len(problem))), problem
     for search in searches:
@@ -100,11 +79,6 @@ def keep_smallest(problem: Problem, searches: Sequence[Search]) -> list[Kept]:
     return [_kept(cost, names, given) for given in solved]
 
 
-def cheaper(costs: Costs, first: Solution, second: Solution) -> Solution:
-    """The solution that costs less, the first on a tie."""
-    return min(first, second, key=partial(_cost, costs))
-
-
 def _kept(cost: Callable[[Solution], float], names: list[str], solutions: list[Solution]) -> Kept:
     best = min(range(len(names)), key=lambda index: cost(solutions[index]))
     others = tuple(
@@ -113,10 +87,6 @@ def _kept(cost: Callable[[Solution], float], names: list[str], solutions: list[S
         if index != best
     )
     return Kept(names[best], solutions[best], others)
-
-
-def _cost(costs: Costs, solution: Solution) -> float:
-    return math.inf if isinstance(solution, str) else costs.total(solution[0])
 
 
 def _to_read(problem: Problem, solution: Solution) -> float:

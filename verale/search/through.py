@@ -45,9 +45,9 @@ from verale.search.digits import (
     margins_in_digits,
 )
 from verale.search.options import SearchOptions
-from verale.search.paradigms.base import ParadigmSearch
+from verale.search.paradigms.base import ParadigmSearch, Solved
 from verale.search.problem import Problem, shortened
-from verale.search.smallest import Kept, Solved, keep_smallest
+from verale.search.smallest import Kept, keep_smallest
 from verale.search.tolerance import EXACT, Tolerance, tolerances
 
 __all__ = ["BEYOND", "ThroughNetwork", "for_all_of", "holding", "solve_picture"]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 import torch
 from support.activations import ends_of
 from support.problems import problem_of, small_problem
 from support.small import varied_head
 
-from verale.certificate import ActivationStatement
+from verale.bounds import LinearMargins
 from verale.search.activations import CEILING, FLOOR, Activations, _without
 from verale.search.covers import Cover, one_by_one
 
@@ -21,69 +19,74 @@ def everything(activations) -> tuple[Cover, list[int]]:
     return Cover(prototypes, float(observed.upper.median()), float(observed.lower.median())), prototypes
 
 
-@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "softmax"])
+HEADS = ("euclidean", "cosine", "softmax", "tree", "maximum")
+
+
+def images(name, seed=0) -> list[Activations]:
+    problem = small_problem(name, seed) if name in HEADS[:3] else problem_of(varied_head(name))
+    return [Activations(problem.take([image])) for image in range(len(problem))]
+
+
+@pytest.mark.parametrize("geometry", HEADS[:3])
 def test_a_cover_states_what_is_true_and_counts_its_clauses(geometry):
-    activations = Activations(small_problem(geometry).take([0]))
+    activations = images(geometry)[0]
     cover, prototypes = everything(activations)
     stated = activations.cover(cover)
     assert (stated.size, stated.prototypes) == (cover.size, prototypes) == (len(prototypes) + 2, prototypes)
     actual = activations.problem.activations
     assert (stated.ends.lower <= actual.lower).all() and (stated.ends.upper >= actual.upper).all()
-    without = activations.state(prototypes)
-    assert without.size == len(prototypes) and not (without.has_ceiling or without.has_floor)
+    without = _without(stated, FLOOR)
+    assert without.has_ceiling and not without.has_floor and not _without(without, CEILING).has_ceiling
+    one_end = _without(stated, 0, lower=False)
+    assert one_end.upper[0].isinf() and one_end.lower[0].isfinite()
+    assert 0 not in _without(one_end, 0).prototypes
 
 
-@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "softmax"])
-def test_from_what_is_left_nothing_can_be_dropped(geometry):
-    problem = small_problem(geometry, 2)
-    for image in range(len(problem)):
-        activations = Activations(problem.take([image]))
+@pytest.mark.parametrize("name", HEADS)
+def test_statements_are_dropped_together_as_one_by_one_until_none_can_be_spared(name):
+    for activations in images(name):
         cover, order = everything(activations)
-        left, minimal = activations.shrunk(activations.cover(cover), order)
+        stated = activations.cover(cover)
+        if not activations.least(stated) > 0:
+            continue
+        left, minimal = activations.without_needless(stated, order)
         assert minimal and activations.least(left) > 0
-        again, _ = activations.shrunk(left, order)
-        assert again.size == left.size
+        for j in order:
+            if activations.least(fewer := _without(stated, j)) > 0:
+                stated = fewer
+        assert left.prototypes == stated.prototypes
+        fewest, _ = activations.shrunk(left, order)
+        assert activations.shrunk(fewest, order)[0].size == fewest.size
 
 
-def test_a_side_that_no_rival_needs_is_dropped():
+def test_a_side_that_no_rival_needs_is_dropped_and_the_statements_say_what_was_found():
     """Prototypes of the predicted class need a lower end, those of the others an upper end."""
-    problem = small_problem("euclidean", 2)
-    for image in range(len(problem)):
-        activations = Activations(problem.take([image]))
-        cover, order = everything(activations)
+    for activations in (*images("euclidean", 2), *images("tree")[:1]):
+        problem, (cover, order) = activations.problem, everything(activations)
         left, _ = activations.shrunk(activations.cover(cover), order)
         one_sided = activations.one_sided(left)
         assert one_sided.prototypes == left.prototypes
         assert activations.least(one_sided) >= activations.least(left) / 2 > 0
-        difference = activations.problem.margins
+        explanation = activations.smallest(activations.cover(cover), order)
+        box = activations.range.intersect(ends_of(explanation.statements, problem.head.size))
+        margins = problem.margins.lower(box[None, None])[0, 0]
+        torch.testing.assert_close(margins, explanation.margins, rtol=1e-9, atol=1e-12)
+        if not isinstance(problem.margins, LinearMargins):
+            continue
         for j in one_sided.prototypes:
             low, high = (bool(end[j].isfinite()) for end in (one_sided.lower, one_sided.upper))
-            favour, against = bool((difference.positive[0, j] > 0).any()), bool((difference.negative[0, j] < 0).any())
+            favour, against = (
+                bool((problem.margins.positive[0, j] > 0).any()),
+                bool((problem.margins.negative[0, j] < 0).any()),
+            )
             assert low or high
             assert favour or not low or not high
             assert against or not low or not high
 
 
-def test_the_statements_say_what_was_found():
-    for name in ("euclidean", "tree"):
-        problem = small_problem(name) if name == "euclidean" else problem_of(varied_head(name))
-        activations = Activations(problem.take([0]))
-        cover, order = everything(activations)
-        explanation = activations.smallest(activations.cover(cover), order)
-        ends = ends_of(explanation.statements, problem.head.size)
-        margins = problem.take([0]).margins.lower(activations.range.intersect(ends)[None, None])[0, 0]
-        torch.testing.assert_close(margins, explanation.margins, rtol=1e-9, atol=1e-12)
-        singles = [each for each in explanation.statements if isinstance(each, ActivationStatement)]
-        assert all(math.isfinite(each.lower) or math.isfinite(each.upper) for each in singles)
-
-
-HEADS = ("euclidean", "cosine", "softmax", "tree", "maximum")
-
-
 @pytest.mark.parametrize("name", HEADS)
 def test_margins_fall_by_what_a_statement_adds(name):
-    problem = small_problem(name) if name in HEADS[:3] else problem_of(varied_head(name))
-    activations = Activations(problem.take([0]))
+    activations = images(name)[0]
     stated = activations.cover(everything(activations)[0])
     margins, own = activations.margins(stated), torch.tensor(stated.prototypes)
     for lower in (False, True):
@@ -96,22 +99,6 @@ def test_margins_fall_by_what_a_statement_adds(name):
             )
 
 
-@pytest.mark.parametrize("name", HEADS)
-def test_statements_are_dropped_together_as_one_by_one(name):
-    problem = small_problem(name) if name in HEADS[:3] else problem_of(varied_head(name))
-    for image in range(len(problem)):
-        activations = Activations(problem.take([image]))
-        cover, order = everything(activations)
-        stated = activations.cover(cover)
-        if not activations.least(stated) > 0:
-            continue
-        left, _ = activations.without_needless(stated, order)
-        for j in order:
-            if activations.least(fewer := _without(stated, j)) > 0:
-                stated = fewer
-        assert left.prototypes == stated.prototypes
-
-
 def test_what_goes_one_by_one_leaves_all_margins_above_the_least():
     margins = torch.tensor([3.0, 2.0])
     lost = torch.tensor([[2.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, 3.0], [0.5, 0.5]])
@@ -121,22 +108,11 @@ def test_what_goes_one_by_one_leaves_all_margins_above_the_least():
     assert not len(gone) and left is margins
 
 
-def test_what_is_dropped_is_no_longer_stated():
-    activations = Activations(small_problem("euclidean").take([0]))
-    stated = activations.cover(everything(activations)[0])
-    without = _without(stated, FLOOR)
-    assert without.has_ceiling and not without.has_floor and not _without(without, CEILING).has_ceiling
-    one_end = _without(stated, 0, lower=False)
-    assert one_end.upper[0].isinf() and one_end.lower[0].isfinite()
-    assert 0 not in _without(one_end, 0).prototypes
-
-
 def test_what_rounding_may_decide_is_not_called_needed(monkeypatch):
     """It stays, and the explanation does not claim that it is needed."""
-    activations = Activations(small_problem("euclidean", 2).take([0]))
+    activations = images("euclidean", 2)[0]
     cover, order = everything(activations)
-    left, minimal = activations.shrunk(activations.cover(cover), order)
-    assert minimal
+    left, _ = activations.shrunk(activations.cover(cover), order)
     least = min(activations.least(_without(left, item)) for item in left.prototypes)
     assert least < 0
     monkeypatch.setattr(Activations, "_error", -least)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import asdict, replace
-from itertools import combinations, product
+from itertools import combinations
 
 import pytest
 import safetensors.torch
-import torch
+from support.activations import cheapest
 from support.joint import HEADS, joint_head, margins_of_sets
 from support.problems import problem_of
 from support.small import small_head, small_latents, varied_head
@@ -20,11 +20,9 @@ from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.head import Head, as_patches
 from verale.paradigms import READABLE
-from verale.rounding import Enclosure
 from verale.search import Costs
 from verale.search.activations import Activations
 from verale.search.costs import UNIT_COSTS
-from verale.search.covers import Cover
 from verale.search.explain import explain
 from verale.search.paradigms.of_activations import explain_top_k
 from verale.search.problem import Problem
@@ -124,32 +122,6 @@ def test_no_small_set_is_cheaper_than_a_joint_explanation(name):
             assert costs.total(result.statements) <= min(proved, default=math.inf)
             explained += bool(result.statements)
     assert explained
-
-
-def clauses_of(activations: Activations) -> list[Cover]:
-    """No statement but each ceiling and floor that an image can have."""
-    observed = activations.observed
-    ceilings = [*sorted(set(observed.upper.tolist())), math.inf]
-    floors = [*sorted(set(observed.lower.tolist())), -math.inf]
-    return [Cover([], *pair) for pair in product(ceilings, floors)]
-
-
-def cheapest(activations: Activations, costs: Costs) -> float:
-    """What the cheapest explanation under `top_k` costs, over all sets of statements, ceilings and floors."""
-    size, problem = activations.problem.head.size, activations.problem
-    stated = torch.tensor(list(product((False, True), repeat=size)))
-    each = stated.double() @ torch.tensor(costs.of_prototypes(size), dtype=torch.float64)
-    least = math.inf
-    for cover in clauses_of(activations):
-        ends = activations.cover(cover).ends
-        lower = torch.where(stated, activations.observed.lower, ends.lower)
-        upper = torch.where(stated, activations.observed.upper, ends.upper)
-        boxes = activations.range.intersect(Enclosure(lower, upper))
-        entailed = (problem.margins.lower(boxes[None])[0] > 0).all(1)
-        if bool(entailed.any()):
-            own = (cover.ceiling < math.inf) * costs.ceiling + (cover.floor > -math.inf) * costs.floor
-            least = min(least, float(each[entailed].amin()) + own)
-    return least
 
 
 @pytest.mark.parametrize("geometry", ["euclidean", "cosine", "softmax"])

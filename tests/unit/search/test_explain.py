@@ -16,7 +16,7 @@ from support.named import head_named
 from support.small import GEOMETRIES, small_head, small_latents
 
 from verale.bounds import Hypersphere, LinearMargins, Projection, Simplex, hypersphere, oriented, pooled_activation
-from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
+from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.errors import LatentsError, UsageError
 from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_patches, digest, evaluate
@@ -133,18 +133,6 @@ def test_latents_that_satisfy_the_explanation_are_classified_alike(geometry):
     assert redrawn or all(isinstance(c, Unexplained) or c.size > 4 for c in explain(head, latents, best_paradigm(head)))
 
 
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_top_k_is_defined_for_every_head(geometry):
-    head = small_head(geometry, 2)
-    latents = small_latents(head, seed=2)
-    certificates = [c for c in explain(head, latents, "top_k") if isinstance(c, Certificate)]
-    assert certificates
-    for certificate in certificates:
-        orders = [s for s in certificate.statements if isinstance(s, OrderStatement)]
-        assert len(orders) <= 1 and certificate.size <= head.size + 1
-        assert not any(isinstance(s, PatchStatement) for s in certificate.statements)
-
-
 def softmax_cases():
     """Heads without structure and sparse non-negative ones, with more and fewer prototypes than patches."""
     for seed in range(6):
@@ -177,31 +165,6 @@ def test_only_rivals_that_simplex_leaves_open_have_prices():
                 simplex = auditor.check(dataclasses.replace(certificate, paradigm="simplex", prices=()).to_bytes())
                 left_open = [c for c, margin in enumerate(simplex.margins) if margin is not None and margin <= 0]
                 assert [each.rival for each in certificate.prices] == left_open
-
-
-def least_margin(margins, size, statements):
-    """The least margin under statements about activations of a softmax head."""
-    lower, upper = torch.zeros(size).double(), torch.ones(size).double()
-    for s in statements:
-        lower[s.prototype], upper[s.prototype] = max(s.lower, 0.0), min(s.upper, 1.0)
-    return float(margins.lower(Enclosure(lower[None, None], upper[None, None])).amin())
-
-
-def test_sparse_states_activations_alone_and_none_can_be_dropped():
-    explained = 0
-    for head, latents in softmax_cases():
-        problem = Problem.of(head, as_patches(latents))
-        for image, certificate in enumerate(explain(head, latents, "sparse")):
-            if isinstance(certificate, Unexplained):
-                continue
-            explained += 1
-            assert certificate.minimal
-            assert all(isinstance(s, ActivationStatement) for s in certificate.statements)
-            margins, stated = problem.margins.take([image]), certificate.statements
-            assert least_margin(margins, head.size, stated) >= certificate.margin
-            for dropped in stated:
-                assert least_margin(margins, head.size, [s for s in stated if s != dropped]) <= 0
-    assert explained > 20
 
 
 def test_the_same_input_gives_the_same_bytes():

@@ -3,49 +3,18 @@
 from __future__ import annotations
 
 import json
-from itertools import combinations
-from math import inf, nextafter
 
 import pytest
 import torch
+from support.activations import cheapest
 from support.small import small_head, small_latents, varied_head
-from torch import Tensor
 
-from verale.bounds import activation_range, margins_of
-from verale.certificate import ActivationStatement, FloorStatement, OrderStatement
 from verale.checker.least import proved_least
 from verale.errors import UsageError
-from verale.head import Head, as_patches, evaluate, save_latents
+from verale.head import as_patches, save_latents
+from verale.search.activations import Activations
 from verale.search.least import least_document
-from verale.search.stated import Stated
-
-
-def smallest(head: Head, image: Tensor) -> int:
-    """The size of the smallest explanation, activations taken one by one: all stated sets, ceilings and floors.
-
-    The checker also knows what activations say of one another, which the bound is not about.
-    """
-    activations = evaluate(head, image[None]).activations[0].tolist()
-    predicted = int(evaluate(head, image[None]).predicted)
-    margins, ranges = margins_of(head, torch.tensor([predicted]), len(image)), activation_range(head, len(image))
-    low, high = [nextafter(a, -inf) for a in activations], [nextafter(a, inf) for a in activations]
-    ceilings = [None] + [
-        OrderStatement(tuple(k for k, a in enumerate(activations) if a > activations[j]), high[j])
-        for j in range(head.size)
-    ]
-    floors = [None] + [
-        FloorStatement(tuple(k for k, a in enumerate(activations) if a < activations[j]), low[j])
-        for j in range(head.size)
-    ]
-    for size in range(head.size + 3):
-        for clauses in ((ceiling, floor) for ceiling in ceilings for floor in floors):
-            given = tuple(each for each in clauses if each is not None)
-            for stated in combinations(range(head.size), size - len(given)) if size >= len(given) else ():
-                own = tuple(ActivationStatement(j, low[j], high[j]) for j in stated)
-                box = ranges.intersect(Stated.of((*own, *given), head.size).ends)
-                if bool((margins.lower(box[None, None]) > 0).all()):
-                    return size
-    raise AssertionError("no explanation is proved")
+from verale.search.problem import Problem
 
 
 @pytest.mark.parametrize("name", ["euclidean", "cosine", "softmax", "negated", "inner product", "top mean"])
@@ -61,7 +30,7 @@ def test_no_explanation_is_smaller(name, tmp_path) -> None:
         least, document = least_document(head, image)
         for kernel in ("arb", "mpmath"):
             assert proved_least(document, head.to_bytes(), (tmp_path / "latents").read_bytes(), kernel) == least
-        true = smallest(head, image)
+        true = cheapest(Activations(Problem.of(head, image[None])))
         assert least <= true
         met.append(least == true)
     assert any(met), "the bound is never met"

@@ -223,7 +223,7 @@ def test_a_statement_about_a_prototype_beside_another_is_not_needed() -> None:
 @pytest.mark.parametrize("name", ["softmax", "inner product", "masked", "cosine banks", "top mean", "quartic"])
 def test_activations_of_other_heads_say_nothing_of_each_other(name) -> None:
     head = small_head(name) if name == "softmax" else varied_head(name)
-    assert Linked.of(head, 5) is None
+    assert not Linked(head, 5).says_more
 
 
 def test_links_of_many_prototypes_are_computed_as_they_are_used(monkeypatch) -> None:
@@ -237,27 +237,10 @@ def test_links_of_many_prototypes_are_computed_as_they_are_used(monkeypatch) -> 
         with monkeypatch.context() as context:
             context.setattr(lipschitz, "_LARGEST_TABLE", 0)
             computed = Lipschitz(head)
-        for one, other in (
-            (table.ranges(observed, stated), computed.ranges(observed, stated)),
-            (table.most(observed.upper, stated), computed.most(observed.upper, stated)),
-            (table.least(observed.lower, stated), computed.least(observed.lower, stated)),
-            (table.floors(*floors), computed.floors(*floors)),
-        ):
-            for a, b in (
-                ((one, other),)
-                if isinstance(one, torch.Tensor)
-                else ((one.lower, other.lower), (one.upper, other.upper))
-            ):
-                torch.testing.assert_close(a, b, rtol=1e-12, atol=1e-12)
-
-
-def test_the_margins_are_those_of_the_readout() -> None:
-    """A statement that everything rests on is needed."""
-    head = clustered("euclidean", 0)
-    (certificate,) = explained(head, 0)[:1]
-    margins = LinearMargins.of(head, torch.tensor([certificate.predicted]), 3)
-    linked = Linked(head, 3)
-    box = linked.box(Stated.of(certificate.statements, head.size))
-    assert bool((margins.lower(box[None, None]) > 0).all())
-    left, _, minimal = linked.shrunk(margins, certificate.statements)
-    assert (tuple(left), minimal) == (certificate.statements, certificate.minimal)
+        ends = []
+        for of in (table, computed):
+            ranges = of.ranges(observed, stated)
+            others = of.most(observed.upper, stated), of.least(observed.lower, stated), of.floors(*floors)
+            ends.append((ranges.lower, ranges.upper, *others))
+        for one, other in zip(*ends, strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)

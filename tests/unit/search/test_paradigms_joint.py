@@ -13,7 +13,6 @@ from support.small import small_latents
 from verale.bounds import Joint
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
-from verale.errors import UsageError
 from verale.head import Head, as_patches
 from verale.search.explain import explain
 from verale.search.paradigms.joint import _TRIALS, _Estimates, explain_joint
@@ -72,12 +71,6 @@ def test_many_prototypes_are_added_one_by_one() -> None:
     assert 400 * 399 // 2 * head.classes > _TRIALS
     for explanation in explain(head, latents(head, 4), "joint"):
         assert isinstance(explanation, Certificate) and 1 <= explanation.size <= 6 and explanation.minimal
-
-
-def test_images_of_more_patches_are_refused() -> None:
-    head = joint_head("plain")
-    with pytest.raises(UsageError, match="one patch, these have 2"):
-        explain(head, small_latents(head, images=1, patches=2), "joint")
 
 
 @pytest.mark.parametrize("trials", [_TRIALS, 0])

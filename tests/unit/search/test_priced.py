@@ -15,20 +15,10 @@ from verale.search.searches import has_prices, priced_margins
 PATCHES = 5
 
 
-def random_box(margins, seed: int) -> Enclosure:
-    """Ends within the range, some at it, some free."""
-    drawn = torch.Generator().manual_seed(seed)
-    ends = torch.rand(2, len(margins.range.lower), generator=drawn, dtype=torch.float64).sort(0).values
-    width = margins.range.upper - margins.range.lower
-    lower, upper = (margins.range.lower + width * end for end in ends)
-    free = torch.rand(2, len(lower), generator=drawn) < 0.3
-    return Enclosure(lower.masked_fill(free[0], -torch.inf), upper.masked_fill(free[1], torch.inf))
-
-
-def box_around_an_image(margins, head, seed: int) -> Enclosure:
+def box_around_an_image(margins, head, seed: int, patches: int = 1) -> Enclosure:
     """Ends around the numbers of one image, some free."""
     drawn = torch.Generator().manual_seed(seed)
-    numbers = margins.observed(as_patches(small_latents(head, images=1, patches=1, seed=seed)))[0]
+    numbers = margins.observed(as_patches(small_latents(head, images=1, patches=patches, seed=seed)))[0]
     free = torch.rand(2, head.size, generator=drawn) < 0.3
     return Enclosure(
         (numbers.lower - 0.01).masked_fill(free[0], -torch.inf), (numbers.upper + 0.01).masked_fill(free[1], torch.inf)
@@ -47,7 +37,7 @@ def test_a_margin_falls_by_no_more_than_the_prices_say(geometry, seed):
     head = small_head(geometry, seed)
     for predicted in range(head.classes):
         margins = priced_margins("top_k", head, predicted, PATCHES)
-        box = random_box(margins, seed)
+        box = box_around_an_image(margins, head, seed, PATCHES)
         prices = margins.prices(box)
         assert (prices.lower >= 0).all() and (prices.upper >= 0).all()
         assert prices.margins[predicted] == torch.inf

@@ -26,7 +26,7 @@ def least(gains, need, costs) -> float:
     return solved.fun
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("shape", SHAPES)
 def test_it_finds_the_least_cost(shape, seed):
     gains, need, costs = problem(shape, seed)
@@ -38,10 +38,9 @@ def test_it_finds_the_least_cost(shape, seed):
 
 
 @pytest.mark.parametrize("steps", [0, 1, 3])
-@pytest.mark.parametrize("seed", range(3))
-def test_prices_bound_the_cost_from_below_whenever_it_is_stopped(steps, seed, monkeypatch):
+def test_prices_bound_the_cost_from_below_whenever_it_is_stopped(steps, monkeypatch):
     monkeypatch.setattr(relaxation, "_STEPS", steps)
-    gains, need, costs = problem((6, 20), seed)
+    gains, need, costs = problem((6, 20), steps)
     found = relaxed(gains, need, costs)
     assert (found.prices >= 0).all()
     assert torch.allclose(found.reduced, costs - found.prices @ gains)
@@ -49,22 +48,18 @@ def test_prices_bound_the_cost_from_below_whenever_it_is_stopped(steps, seed, mo
     assert bound == pytest.approx(max(found.bound, bound)) and bound <= least(gains, need, costs) + 1e-6
 
 
-def test_rows_are_entered_where_they_are_missed(monkeypatch):
+def test_a_bound_that_is_enough_is_not_raised():
     gains, need, costs = problem((30, 90), 1)
+    whole = relaxed(gains, need, costs).bound
+    assert whole / 2 < relaxed(gains, need, costs, whole / 2).bound < whole
+
+
+def test_rows_are_entered_where_they_are_missed_and_those_that_need_nothing_cost_nothing(monkeypatch):
+    gains, need, costs = problem((30, 90), 1)
+    need[2] = -1.0
     whole = relaxed(gains, need, costs)
+    assert whole.prices[2] == 0.0
     monkeypatch.setattr(relaxation, "_ROWS", 3)
     assert relaxed(gains, need, costs).bound == pytest.approx(whole.bound, rel=1e-3)
-
-
-def test_rows_that_need_nothing_cost_nothing():
-    gains, need, costs = problem((6, 20), 0)
-    need[2] = -1.0
-    assert relaxed(gains, need, costs).prices[2] == 0.0
-    rest = [row for row in range(6) if row != 2]
-    assert relaxed(gains, need, costs).bound == pytest.approx(relaxed(gains[rest], need[rest], costs).bound)
-
-
-def test_what_all_columns_do_not_meet_has_no_solution():
-    gains, need, costs = problem((6, 20), 0)
     need[1] = gains[1].sum() * 1.01
     assert relaxed(gains, need, costs) is None

@@ -21,6 +21,7 @@ def test_smallest_tries_what_the_head_has_and_leaves_out_what_is_seldom_smaller(
     assert names_of(small_head("softmax")) == ["evidence", "sparse", "top_k", "assignment"]
     assert names_of(varied_head("negated"), patches=1)[-1] == "joint"
     assert names_of(small_head("euclidean"), "triangle") == ["triangle"]
+    assert names_of(varied_head("threshold")) == ["evidence", "sparse", "top_k", "simplex"]
 
 
 def test_every_paradigm_has_its_search_and_its_facts_agree():

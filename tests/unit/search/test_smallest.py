@@ -12,12 +12,13 @@ from support.small import GEOMETRIES, small_head, small_latents
 from verale.certificate import ActivationStatement, Certificate
 from verale.certificate.statements import to_read
 from verale.checker import Auditor, Status
-from verale.head import Head, Softmax, Threshold, as_patches
+from verale.head import as_patches
 from verale.paradigms import PARADIGMS, READABLE, paradigms_of
 from verale.search import Batches, NotKept, SearchOptions, smallest
 from verale.search.costs import UNIT_COSTS
 from verale.search.explain import explain
-from verale.search.smallest import SHORT_ENOUGH, cheaper, keep_smallest, worth_trying
+from verale.search.paradigms.base import cheaper
+from verale.search.smallest import SHORT_ENOUGH, keep_smallest, worth_trying
 
 
 def results_of(head, latents, paradigm, **options):
@@ -107,17 +108,6 @@ def test_the_order_of_trying_is_that_of_ease_and_covers_the_registry():
             assert smaller_one is None or smaller_one not in names or names.index(smaller_one) < names.index(name)
 
 
-def test_paradigms_that_the_head_has_not_got_are_left_out():
-    masses = small_head("softmax")
-    assert Batches(masses, small_latents(masses), SearchOptions(READABLE)).paradigms[-1] == "assignment"
-    threshold = Head(masses.weight, Softmax(), Threshold(0.1))
-    names = Batches(threshold, small_latents(threshold), SearchOptions(READABLE)).paradigms
-    assert names[-1] == "simplex" and "assignment" not in names
-    metric = small_head("euclidean")
-    names = Batches(metric, small_latents(metric), SearchOptions(READABLE)).paradigms
-    assert names[-1] == "projection" and not {"triangle", "hypersphere", "sparse"} & set(names)
-
-
 def test_a_paradigm_that_cannot_win_is_given_up(monkeypatch):
     """Its search stops long before it has an explanation."""
     monkeypatch.setattr(smallest, "READABLE", 0)
@@ -129,39 +119,17 @@ def test_a_paradigm_that_cannot_win_is_given_up(monkeypatch):
     assert batches.paradigms == ("evidence", "top_k", "mixed", "projection")
 
 
-def explained_in_both_orders(paradigm):
-    """What is explained without an order, and in either."""
+def test_of_both_orders_the_smaller_is_kept():
+    different = 0
     for seed in range(3):
         head = small_head("softmax", seed, prototypes=20, classes=4)
         latents = small_latents(head, images=4, patches=12, seed=seed)
-        by_order = [explain(head, latents, paradigm, order=order) for order in (None, "rival", "nearest")]
-        yield from (each for each in zip(*by_order, strict=True) if isinstance(each[0], Certificate))
-
-
-def test_of_both_orders_the_smaller_is_kept():
-    different = 0
-    for best, rival, nearest in explained_in_both_orders("simplex"):
-        assert best.size == min(rival.size, nearest.size)
-        assert best == (nearest if nearest.size < rival.size else rival)
-        different += nearest.size < rival.size
+        by_order = [explain(head, latents, "simplex", order=order) for order in (None, "rival", "nearest")]
+        for best, rival, nearest in zip(*by_order, strict=True):
+            if isinstance(best, Certificate):
+                assert best == (nearest if nearest.size < rival.size else rival)
+                different += nearest.size < rival.size
     assert different
-
-
-def test_under_assignment_one_order_is_about_as_good_as_both():
-    alone = both = 0
-    for best, rival, nearest in explained_in_both_orders("assignment"):
-        assert best == rival
-        alone, both = alone + best.size, both + min(rival.size, nearest.size)
-    assert 0 < both <= alone <= 1.02 * both
-
-
-def test_the_same_latents_give_the_same_results_in_every_batch():
-    head = small_head("cosine", 3, prototypes=12, classes=5)
-    latents = small_latents(head, images=2, patches=7, seed=3)
-    _, whole = results_of(head, latents, READABLE)
-    _, apart = results_of(head, latents, READABLE, batch=1)
-    assert [each.explanation.size for each in whole] == [each.explanation.size for each in apart]
-    assert [each.others for each in whole] == [each.others for each in apart]
 
 
 def test_an_image_without_an_explanation_says_why():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import product
 
 import pytest
@@ -38,6 +39,16 @@ def head_of(network: FrozenNetwork, geometry: str = "euclidean") -> Head:
     points = patches[:, :2].reshape(-1, patches.shape[2])[:6]
     weight = torch.randn(3, len(points), generator=torch.Generator().manual_seed(2))
     return replace(small_head(geometry), weight=weight, prototypes=points.float(), domain=Box(), labels=None, bias=None)
+
+
+@cache
+def residual() -> FrozenNetwork:
+    return frozen_network("residual")
+
+
+@cache
+def fitting() -> Head:
+    return head_of(residual())
 
 
 def explained(head: Head, network: FrozenNetwork, arithmetic: str = "real", **options: object) -> list[ImageResult]:
@@ -77,15 +88,15 @@ def holds(head: Head, certificate: Certificate, patches: torch.Tensor) -> bool:
     [*product(("euclidean", "cosine"), ("readable", "projection", "top_k")), ("cosine", "evidence")],
 )
 def test_statements_hold_of_what_torch_computes(arithmetic: str, paradigm: str, geometry: str) -> None:
-    network = frozen_network("residual")
-    head = head_of(network, geometry)
-    results = explained(head, network, arithmetic, paradigm=paradigm)
-    certificates = [each.explanation for each in results]
+    head = head_of(residual(), geometry)
+    certificates = [each.explanation for each in explained(head, residual(), arithmetic, paradigm=paradigm)]
     assert all(isinstance(each, Certificate) for each in certificates), certificates
     for picture, certificate in zip(PICTURES, certificates, strict=True):
-        assert (certificate.network, certificate.picture) == (network.digest, picture_digest(picture))
+        assert (certificate.network, certificate.picture) == (residual().digest, picture_digest(picture))
         assert certificate.latents is None and certificate.arithmetic == arithmetic
-        exact, single = (as_patches(network.latents(picture[None], kind))[0] for kind in (torch.float64, torch.float32))
+        exact, single = (
+            as_patches(residual().latents(picture[None], kind))[0] for kind in (torch.float64, torch.float32)
+        )
         assert holds(head, certificate, exact)
         if arithmetic == "float32":
             assert holds(head, certificate, single)
@@ -113,32 +124,21 @@ def test_a_sum_is_of_all_latents_in_the_ranges() -> None:
 
 @pytest.mark.parametrize("options", [{"digits": 3}, {"digits": "exact"}, {"tolerance": "1%"}, {"tolerance": "auto"}])
 def test_statements_are_as_wide_as_is_asked(options: dict[str, object]) -> None:
-    network = frozen_network("residual")
-    head = head_of(network)
-    for picture, result in zip(PICTURES, explained(head, network, paradigm="top_k", **options), strict=True):
+    results = explained(fitting(), residual(), paradigm="top_k", **options)
+    for picture, result in zip(PICTURES, results, strict=True):
         assert isinstance(result.explanation, Certificate), result.explanation
-        assert holds(head, result.explanation, as_patches(network.latents(picture[None]))[0])
-
-
-def test_a_picture_alone_has_the_same_explanation() -> None:
-    network = frozen_network("residual")
-    head = head_of(network)
-    batches = Batches(head, PICTURES[1:2], SearchOptions("top_k"), ThroughNetwork(network))
-    assert batches.explain(0)[0].explanation == explained(head, network, paradigm="top_k")[1].explanation
+        assert holds(fitting(), result.explanation, as_patches(residual().latents(picture[None]))[0])
 
 
 def test_a_class_that_is_not_certain_is_not_explained() -> None:
-    network = frozen_network("residual")
-    head = head_of(network)
-    tied = replace(head, weight=head.weight[:1].repeat(3, 1) * (1 + 1e-13))
-    for result in explained(tied, network, paradigm="top_k"):
+    tied = replace(fitting(), weight=fitting().weight[:1].repeat(3, 1) * (1 + 1e-13))
+    for result in explained(tied, residual(), paradigm="top_k"):
         assert isinstance(result.explanation, Unexplained)
         assert "the class is not certain over the box" in result.explanation.reason
 
 
 def test_latents_beyond_the_domain_are_not_explained_and_get_no_class() -> None:
-    network = frozen_network("residual")
-    for result in explained(replace(head_of(network), domain=Box(0.4, 0.6)), network, paradigm="top_k"):
+    for result in explained(replace(fitting(), domain=Box(0.4, 0.6)), residual(), paradigm="top_k"):
         assert isinstance(result.explanation, Unexplained)
         assert "beyond the head's domain [0.4, 0.6]" in result.explanation.reason
         assert result.explanation.predicted is None and result.activations is None and result.logits is None
@@ -176,27 +176,24 @@ def test_a_network_that_is_not_enclosed_is_told_as_such() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    network = frozen_network("residual")
-    head, through = head_of(network), ThroughNetwork(network)
+    through = ThroughNetwork(residual())
     with pytest.raises(UsageError, match="arithmetic is 'float16'"):
-        ThroughNetwork(network, "float16")  # type: ignore[arg-type]
+        ThroughNetwork(residual(), "float16")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"expected verale\.network\.FrozenNetwork\.load"):
         ThroughNetwork("network.safetensors")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="expected uint8"):
-        Batches(head, PICTURES.float(), SearchOptions("projection"), through)
+        Batches(fitting(), PICTURES.float(), SearchOptions("projection"), through)
     with pytest.raises(UsageError, match="the head receives 8: is it its network"):
         Batches(small_head("euclidean", depth=8), PICTURES, SearchOptions("projection"), through)
     with pytest.raises(UsageError, match="inflate is given"):
-        Batches(head, PICTURES, SearchOptions("top_k", inflate=True), through)
+        Batches(fitting(), PICTURES, SearchOptions("top_k", inflate=True), through)
 
 
 def test_pictures_are_searched_on_the_cpu_and_it_is_said(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("verale.search.batches.require_device", lambda device: None)
-    network = frozen_network("residual")
-    head = head_of(network)
     with caplog.at_level("WARNING"):
-        (there, *_) = explained(head, network, device="cuda")
-    assert there.explanation == explained(head, network)[0].explanation
+        (there, *_) = explained(fitting(), residual(), device="cuda")
+    assert there.explanation == explained(fitting(), residual())[0].explanation
     assert caplog.messages == ["pictures are searched on the CPU, not on cuda: so are the ranges of their networks"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from verale.certificate import Prices, Statement
 from verale.errors import UsageError, option
 from verale.head import Head
 from verale.paradigms import PARADIGMS
-from verale.search.costs import UNIT_COSTS
+from verale.search.costs import UNIT_COSTS, Costs
 from verale.search.digits import (
     FEW_DIGITS,
     FEWEST_DIGITS,
@@ -26,9 +27,14 @@ from verale.search.digits import (
 )
 from verale.search.options import SearchOptions
 from verale.search.problem import Problem
-from verale.search.smallest import Solution, Solved, cheaper
 
-__all__ = ["ParadigmSearch", "require_memory", "require_products"]
+__all__ = ["ParadigmSearch", "Solution", "Solved", "cheaper", "cost_of", "require_memory", "require_products"]
+
+Solved = tuple[list[Statement], list[float], bool, tuple[Prices, ...]]
+"""Statements, the proved margin of every class, whether no statement can be dropped, and the checker's hints."""
+
+Solution = Solved | str
+"""The same, or the reason why there is no certificate."""
 
 
 class ParadigmSearch(ABC):
@@ -88,8 +94,8 @@ class ParadigmSearch(ABC):
         """
 
     def solve(self, problem: Problem, most: list[float]) -> list[Solution]:
-        """For each image a solution; see `verale.search.smallest.Search`. With costs, the search without costs is tried
-        too."""
+        """For each image a solution. The search may give up where it would not have at most `most` statements. With
+        costs, the search without costs is tried too."""
         solutions = self.propose(problem, most)
         if problem.costs:
             without = self.propose(replace(problem, costs=UNIT_COSTS), most)
@@ -163,6 +169,16 @@ class ParadigmSearch(ABC):
                 if found is not None:
                     short[image] = found[0], margins_in_digits(found[1].tolist()), minimal, prices
         return short
+
+
+def cheaper(costs: Costs, first: Solution, second: Solution) -> Solution:
+    """The solution that costs less, the first on a tie."""
+    return min(first, second, key=partial(cost_of, costs))
+
+
+def cost_of(costs: Costs, solution: Solution) -> float:
+    """What a solution costs; infinity where there is none."""
+    return math.inf if isinstance(solution, str) else costs.total(solution[0])
 
 
 def require_memory(needed: int, what: str, options: SearchOptions) -> None:

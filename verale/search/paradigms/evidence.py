@@ -30,10 +30,10 @@ from verale.search.digits import (
 )
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
+from verale.search.paradigms.base import Solution, Solved
 from verale.search.paradigms.of_activations import OfActivations
 from verale.search.problem import Problem, shortened
 from verale.search.prove import UNSETTLED
-from verale.search.smallest import Solution, Solved
 from verale.search.tolerance import Tolerance
 
 __all__ = ["EvidenceSearch"]
@@ -147,27 +147,20 @@ class EvidenceSearch(OfActivations):
         proved = case.proved(box, sums.allowed[:, None])
         fewer = torch.stack([sums.without(at).allowed for at in range(2)], 1)
         spared = self._links.may_be_proved(case.margins, torch.cat([without, case.proved(box, fewer)], 1))
-        needed = ~(spared & torch.cat([stated, sums.there], 1)).any(1)
+        needed = (~(spared & torch.cat([stated, sums.there], 1)).any(1)).tolist()
         order = (
             (case.own.positive.amax(2) * floors).where(stated, -math.inf).argsort(dim=1, descending=True, stable=True)
         )
-        shown = [
-            [ActivationStatement(j, low, math.inf) for j, low in zip(members[:count], ends, strict=False)]
-            for count, members, ends in zip(
-                stated.sum(1).tolist(),
-                case.members.gather(1, order).tolist(),
-                floors.gather(1, order).tolist(),
-                strict=True,
-            )
-        ]
+        members, ends = case.members.gather(1, order).tolist(), floors.gather(1, order).tolist()
+        counts, possibly = stated.sum(1).tolist(), possible.tolist()
         solutions: list[Solution] = []
-        for own, of_sums, margins, is_needed, is_possible in zip(
-            shown, sums.statements(), proved[:, 0].cpu(), needed.tolist(), possible.tolist(), strict=True
-        ):
-            if is_possible and bool((margins > 0).all()):
-                solutions.append(([*own, *of_sums], shortened(margins), is_needed, ()))
-            else:
-                solutions.append(UNSETTLED if is_possible else _OPEN)
+        for image, (of_sums, margins) in enumerate(zip(sums.statements(), proved[:, 0].cpu(), strict=True)):
+            if not possibly[image] or not bool((margins > 0).all()):
+                solutions.append(UNSETTLED if possibly[image] else _OPEN)
+                continue
+            own = list(zip(members[image], ends[image], strict=True))[: counts[image]]
+            shown = [ActivationStatement(j, low, math.inf) for j, low in own]
+            solutions.append(([*shown, *of_sums], shortened(margins), needed[image], ()))
         return solutions
 
     def _fewest(self, table: Tensor, may: Tensor, gains: Tensor, need: Tensor, possible: Tensor) -> Tensor:

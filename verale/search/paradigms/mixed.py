@@ -32,10 +32,8 @@ __all__ = ["MixedSearch", "explain_mixed"]
 
 _CLASSES = 2**11
 """Relaxations with more rivals take a second and more each."""
-_BEGINNINGS = 16, 160
+_BEGINNING = 64
 """Explanations begin with none, or with so many of the statements about patches that projection finds first."""
-_FEW = 128
-"""With more prototypes, what clauses say of those that they exempt is counted only for clauses that are tried."""
 _HOPELESS = 1.15
 """Of 24 images, what was found first had at most so many times as many statements as what was found in the end."""
 
@@ -61,19 +59,16 @@ def explain_mixed(
 
     Soundness: an explanation is kept only if every margin is proved positive, rounded outward, from it alone.
     """
+    Activations(problem).require_hope(most)
     known = _Known(problem, projection, linked)
     best = known.after([])
     if best is not None and len(best.statements) > _HOPELESS * most:
         raise GivenUpError(given_up(len(best.statements)))
-    pairs = first_statements(problem, projection, max(_BEGINNINGS))
-    for count in sorted({min(len(pairs), count) for count in _BEGINNINGS}):
-        limit = math.inf if best is None else problem.costs.total(best.statements)
-        if math.fsum(map(problem.costs.of_pair, pairs[:count])) >= limit:
-            break
-        found = known.after(pairs[:count])
-        if found is None or problem.costs.total(found.statements) >= limit:
-            break
-        best = found
+    limit = math.inf if best is None else problem.costs.total(best.statements)
+    pairs = first_statements(problem, projection, _BEGINNING)
+    if math.fsum(map(problem.costs.of_pair, pairs)) < limit:
+        found = known.after(pairs)
+        best = found if found is not None and problem.costs.total(found.statements) < limit else best
     if best is None:
         raise UnexplainedError(
             NONE_FOUND if problem.avoid else "the class stays open though every activation is stated"
@@ -123,12 +118,11 @@ class _Known:
     def after(self, pairs: list[Pair]) -> ActivationExplanation | None:
         """An explanation with at most these statements about patches; None where none is found."""
         base = self._box(pairs)
-        rough = Clauses.alone(self._observed, base) if len(base.lower) > _FEW else None
-        cover = self._covers.best(self._clauses(base), rough)
+        cover = self._covers.best(self._clauses(base), Clauses.alone(self._observed, base))
         if cover is None:
             return None
         for fewer in (replace(cover, ceiling=math.inf), replace(cover, floor=-math.inf)):
-            if fewer != cover and self._proves(base, fewer):
+            if fewer != cover and bool((self._of(base.intersect(self._told(self._statements(fewer)))) > 0).all()):
                 cover = fewer
         own = self._statements(cover)
         costly = sorted(pairs, key=self._problem.costs.of_pair)[::-1]
@@ -136,9 +130,6 @@ class _Known:
         statements = [*statements_about(self._problem, pairs), *own]
         margins = self.margins(statements)
         return ActivationExplanation(statements, margins, False) if bool((margins > 0).all()) else None
-
-    def _proves(self, base: Enclosure, cover: Cover) -> bool:
-        return bool((self._of(base.intersect(self._told(self._statements(cover)))) > 0).all())
 
     def _statements(self, cover: Cover) -> list[Statement]:
         return list(self._activations.cover(cover).statements(ActivationStatement))
@@ -149,7 +140,6 @@ class MixedSearch(OneByOne):
 
     name = "mixed"
     bounds = Projection
-    may_be_hopeless = True
 
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
         super().__init__(head, patches, options)

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from verale.bounds import LinearMargins, activation_range
 from verale.bounds.rows import require_geometry
 from verale.certificate import Prices, Statement
 from verale.certificate.words import below
@@ -25,13 +24,11 @@ from verale.paradigms import HIGHEST
 from verale.search.activations import ActivationExplanation, Activations
 from verale.search.avoid import NONE_FOUND
 from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS
-from verale.search.hopeless import NEIGHBOURS, least_sizes
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
-from verale.search.paradigms.base import ParadigmSearch
+from verale.search.paradigms.base import ParadigmSearch, Solution
 from verale.search.priced import PricedActivations
-from verale.search.problem import GivenUpError, Problem, UnexplainedError, given_up, shortened
-from verale.search.smallest import Solution
+from verale.search.problem import GivenUpError, Problem, UnexplainedError, shortened
 from verale.search.stated import Stated
 from verale.search.tolerance import Tolerance
 
@@ -75,25 +72,9 @@ class OneByOne(OfActivations):
             UnexplainedError: there is none.
         """
 
-    @property
-    def may_be_hopeless(self) -> bool:
-        """Whether images are not searched whose covers need far more statements than are wanted."""
-        return False
-
     def propose(self, problem: Problem, most: list[float]) -> list[Solution]:
         """See `ParadigmSearch`."""
-        least = [0.0] * len(most)
-        if (
-            self.may_be_hopeless
-            and min(most) < math.inf
-            and not problem.costs
-            and isinstance(problem.margins, LinearMargins)
-        ):
-            least = least_sizes(problem)
-        return [
-            given_up(math.ceil(size)) if size > NEIGHBOURS * limit else self._of_one(problem.take([image]), limit)
-            for image, (size, limit) in enumerate(zip(least, most, strict=True))
-        ]
+        return [self._of_one(problem.take([image]), limit) for image, limit in enumerate(most)]
 
     def _of_one(self, image: Problem, most: float) -> Solution:
         """Statements about activations are chosen in short numbers at once: it takes no longer, and costs few."""
@@ -124,20 +105,17 @@ class OfActivationsAlone(OneByOne):
 
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
         super().__init__(head, patches, options)
-        self._linked = Linked.of(head, patches)
+        self._linked = Linked(head, patches)
 
     def shrunk(self, problem: Problem, found: ActivationExplanation) -> ActivationExplanation:
         """See `OneByOne`."""
-        if self._linked is None:
+        if not self._linked.says_more:
             return found
         return ActivationExplanation(*self._linked.shrunk(problem.margins, found.statements))
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`."""
-        if self._linked is not None:
-            return self._linked.proved(problem.margins, statements)
-        box = activation_range(problem.head, problem.patches).intersect(Stated.of(statements, problem.head.size).ends)
-        return problem.margins.lower(box[None, None])[0, 0]
+        return self._linked.proved(problem.margins, statements)
 
 
 class TopKSearch(OfActivationsAlone):
@@ -145,14 +123,9 @@ class TopKSearch(OfActivationsAlone):
 
     name = "top_k"
 
-    @property
-    def may_be_hopeless(self) -> bool:
-        """See `OneByOne`: of the highest activations all are stated, however many."""
-        return self.options.order != HIGHEST
-
     def explain(self, problem: Problem, most: float) -> ActivationExplanation:
         """See `OneByOne`."""
-        return explain_top_k(problem, self.options.order != HIGHEST)
+        return explain_top_k(problem, self.options.order != HIGHEST, most)
 
 
 class SparseSearch(OfActivationsAlone):
@@ -170,7 +143,7 @@ class SparseSearch(OfActivationsAlone):
         require_geometry(cls.name, head, "a softmax head; for a metric head use 'top_k'")
 
 
-def explain_top_k(problem: Problem, fewest: bool = True) -> ActivationExplanation:
+def explain_top_k(problem: Problem, fewest: bool = True, most: float = math.inf) -> ActivationExplanation:
     """A subset-minimal top-k explanation of one image.
 
     Where the readout is linear, ceiling, floor and stated activations are chosen freely, so that they are few
@@ -180,14 +153,17 @@ def explain_top_k(problem: Problem, fewest: bool = True) -> ActivationExplanatio
     Args:
         problem: of one image.
         fewest: whether to look for a cover.
+        most: how many statements there may be; counted of covers alone, and roughly.
 
     Raises:
+        GivenUpError: covers have far more.
         UnexplainedError: all activations that may be stated do not prove the class together.
     """
     activations = Activations(problem)
     covers = activations.covers if fewest else None
-    cover = None if covers is None else covers.best(activations.clauses)
-    found = activations.left_of(cover)
+    if covers:
+        activations.require_hope(most)
+    found = activations.left_of(covers.best(activations.clauses) if covers else None)
     if found is not None:
         return found
     try:
@@ -244,8 +220,7 @@ def explain_sparse(problem: Problem) -> ActivationExplanation:
     """
     activations = Activations(problem)
     covers = activations.covers
-    cover = None if covers is None else covers.plain(activations.clauses)
-    found = activations.left_of(cover)
+    found = activations.left_of(covers.plain(activations.clauses) if covers else None)
     if found is not None:
         return found
     order = activations.highest_first

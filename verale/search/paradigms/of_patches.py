@@ -15,11 +15,10 @@ from verale.certificate import Prices, Statement
 from verale.head import Head
 from verale.paradigms import ORDERS, PARADIGMS
 from verale.search.options import SearchOptions
-from verale.search.paradigms.base import ParadigmSearch, require_products
+from verale.search.paradigms.base import ParadigmSearch, Solution, cheaper, require_products
 from verale.search.problem import Problem, shortened
 from verale.search.prove import Explained
 from verale.search.rounds.explain import admits_head, explain_spatial
-from verale.search.smallest import Solution, cheaper
 from verale.search.stated import pairs_of, statements_about
 
 __all__ = ["HypersphereSearch", "OfPatches", "SimplexSearch", "TriangleSearch"]

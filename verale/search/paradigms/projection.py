@@ -12,12 +12,12 @@ from verale.bounds import Projection
 from verale.certificate import Statement
 from verale.paradigms import ORDERS
 from verale.search.digits import in_digits, margins_in_digits
+from verale.search.paradigms.base import Solved
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem
 from verale.search.prove import HOPELESS, Proved, not_surely_needed, without_doubtful
 from verale.search.rounds.explain import Rounds, admits
 from verale.search.rounds.stepwise import Stepwise
-from verale.search.smallest import Solved
 from verale.search.stated import pairs_of, statements_about
 
 __all__ = ["ProjectionSearch"]
