@@ -320,6 +320,16 @@ class Spans:
             constant = constant - (vectors @ self._origin[part, :, None])[:, :, 0]
         return products.add_(constant[:, :, None])
 
+    def slopes_of_ends(self, slopes: Slopes, rows: Tensor, prototypes: Tensor) -> tuple[Tensor, Tensor]:
+        """(S, M) how fast the lower and the upper ends of some observables move with the stated ones; estimates."""
+        points = self._points[prototypes]
+        if self._paradigm.is_of_distances:
+            points = points - self._origin[rows]
+        alpha = slopes.constant[rows] + (slopes.vectors[rows] @ points[:, :, None])[:, :, 0]
+        h = (self.across[rows, prototypes].clamp(min=0) / self.ball[rows].clamp(min=_TINY)).sqrt()
+        bow = h[:, None] * slopes.beta[rows]
+        return alpha - bow, alpha + bow
+
     def ranges(self, within: bool) -> Enclosure:
         """(R, P) the ranges of the observables, from without or from within; anything where the patch is not clear."""
         domain = self._domain(within)

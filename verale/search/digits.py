@@ -84,6 +84,12 @@ def in_digits(statements: Sequence[Statement], digits: int, least: float) -> lis
     return [_with_ends(*each) for each in zip(statements, wide.lower.tolist(), wide.upper.tolist(), strict=True)]
 
 
+def ends_in_digits(ends: Enclosure, digits: int, least: float) -> Enclosure:
+    """The same of intervals of observables, finite ones."""
+    places = decades(torch.maximum(ends.lower.abs(), ends.upper.abs())) - (digits - 1)
+    return to_powers(ends, places.clamp(min=round(math.log10(least))))
+
+
 def fewest_digits(
     statements: Sequence[Statement], digits: range, prove: Prove, least: float, share: float | None = None
 ) -> tuple[list[Statement], Tensor] | None:

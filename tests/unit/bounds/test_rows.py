@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import torch
 from support.cases import every
@@ -44,15 +42,6 @@ def test_a_paradigm_takes_the_geometries_of_the_table(paradigm: type, geometry: 
             paradigm(head)
 
 
-def test_paradigms_refuse_geometries_they_are_not_defined_for():
-    softmax = Head(torch.ones(2, 3), Softmax(), Identity())
-    with pytest.raises(UsageError, match="simplex"):
-        Projection(softmax)
-    with pytest.raises(UsageError, match="projection"):
-        Simplex(metric_head(Euclidean(), torch.rand(3, 2)))
-    with pytest.raises(UsageError, match="hypersphere"):
-        Hypersphere(softmax)
-    with pytest.raises(UsageError, match="assignment"):
-        Assignment(metric_head(Euclidean(), torch.rand(3, 2)))
+def test_assignment_needs_max_pooling():
     with pytest.raises(UsageError, match="needs max pooling"):
-        Assignment(replace(softmax, pooling=FocalPooling("max_minus_mean")))
+        Assignment(Head(torch.ones(2, 3), Softmax(), Identity(), pooling=FocalPooling("max_minus_mean")))

@@ -45,6 +45,18 @@ def test_with_slack_few_digits_prove_the_class(geometry):
     assert found
 
 
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
+def test_rounds_choose_statements_whose_margins_allow_for_few_digits(geometry, monkeypatch):
+    monkeypatch.setattr("verale.search.rounds.explain.SHORT", 0)
+    proved = []
+    for digits in (2, 3):
+        for exact, image, given in asked(geometry, digits):
+            search = SEARCHES["projection"](image.head, image.patches, SearchOptions("projection", digits=digits))
+            (solution,) = search.solve(image, [float("inf")])
+            proved.append(bool((exact.prove(image, in_digits(solution[0], digits, given[3])) > 0).all()))
+    assert any(proved)
+
+
 def test_with_costs_no_others_are_looked_for():
     search, image, given = next(each for digits in (1, 2, 3) for each in asked("euclidean", digits))
     costly = replace(image, costs=Costs.of(prototypes={0: 2.0}))

@@ -36,6 +36,9 @@ Solved = tuple[list[Statement], list[float], bool, tuple[Prices, ...]]
 Solution = Solved | str
 """The same, or the reason why there is no certificate."""
 
+_TOO_MUCH = 2
+"""A digit less is not tried where by estimate it would cost so many times a margin."""
+
 
 class ParadigmSearch(ABC):
     """The search under one paradigm, for one head and images of so many patches.
@@ -151,7 +154,7 @@ class ParadigmSearch(ABC):
             if not bool((margins > 0).all()):
                 open_[image] = lost, share
                 continue
-            if digits == FEWEST_DIGITS:
+            if digits == FEWEST_DIGITS and not share >= _TOO_MUCH * 10.0 ** (most - 1):
                 wide, margins = fewest_digits(statements, range(1, most), prove, least, share) or (wide, margins)
             short[image] = wide, margins_in_digits(margins.tolist()), minimal, prices
         if not open_:

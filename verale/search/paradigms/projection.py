@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
-import torch
 from torch import Tensor
 
 from verale.bounds import Projection
 from verale.certificate import Statement
 from verale.paradigms import ORDERS
-from verale.search.digits import in_digits, margins_in_digits
+from verale.search.digits import (
+    FEW_DIGITS,
+    FEWEST_DIGITS,
+    ends_in_digits,
+    in_digits,
+    least_unit,
+    margins_in_digits,
+)
 from verale.search.paradigms.base import Solved
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem
-from verale.search.prove import HOPELESS, Proved, not_surely_needed, without_doubtful
-from verale.search.rounds.explain import Rounds, admits
+from verale.search.prove import HOPELESS, Explained, not_surely_needed, without_doubtful
+from verale.search.rounds.explain import admits, explain_spatial
 from verale.search.rounds.stepwise import Stepwise
 from verale.search.stated import pairs_of, statements_about
 
@@ -39,68 +45,46 @@ class ProjectionSearch(OfPatches):
     name = "projection"
     bounds = Projection
 
+    def explain(self, problem: Problem, order: str, most: list[float]) -> list[Explained]:
+        """See `OfPatches`. Where statements are to have few digits, rounds choose some whose margins allow for it."""
+        digits = FEW_DIGITS if self.options.digits == FEWEST_DIGITS else self.options.digits
+        widened = None
+        if isinstance(digits, int):
+            widened = partial(ends_in_digits, digits=digits, least=least_unit(self.head))
+        return explain_spatial(problem, self.spatial, order, most, widened)
+
     def with_slack(
         self, problem: Problem, statements: Sequence[Sequence[Statement]], lost: Tensor, digits: int, least: float
     ) -> list[Solved | None]:
-        """See `ParadigmSearch`. The search, which knows exact statements alone, is asked for margins that are greater
-        by what widths cost. In rounds, the explanations are grown on, those of all images together."""
+        """See `ParadigmSearch`. The search step by step, which knows exact statements alone, is asked for margins that
+        are greater by what widths cost; what is long and searched in rounds has been asked for them already."""
         found: list[Solved | None] = [None] * len(statements)
         if problem.costs or self.orders[0] != ORDERS[0]:
             return found
-        pairs, costs = list(map(pairs_of, statements)), dict(enumerate(lost))
-        guards = dict.fromkeys(costs, 0.0)
-        for _ in range(_TRIES):
-            # In two digits: so that no last bit, which depends on the processor, decides what is found.
-            guards = {
-                image: max(_GROWS * guards[image], float(f"{_MORE * float(each.nan_to_num(0.0).amax()):.1e}"))
-                for image, each in costs.items()
-            }
-            part = problem.take(list(costs))
-            above = self._above(part, [pairs[image] for image in costs], list(guards.values()))
-            costs = {}
-            for at, (image, proved) in enumerate(zip(guards, above, strict=True)):
-                if proved is None:
-                    continue
-                one, (explanation, doubtful) = part.take([at]), proved
-                wide = in_digits(statements_about(one, explanation.pairs), digits, least)
-                margins = self.prove(one, wide)
-                if bool((margins > 0).all()):
-                    kept, more, needed = self._without_needless(one, explanation.pairs, doubtful, wide, margins)
-                    found[image] = kept, margins_in_digits(more.tolist()), needed, ()
-                else:
-                    costs[image] = explanation.margins - margins
-            if not costs:
-                break
+        in_rounds = admits(problem, self.spatial, self.orders[0])
+        for image, each in enumerate(statements):
+            if not in_rounds or len(each) <= _FEW:
+                found[image] = self._with_slack(problem.take([image]), pairs_of(each), lost[image], digits, least)
         return found
 
-    def _above(self, problem: Problem, pairs: list[list[Pair]], guards: list[float]) -> list[Proved | None]:
-        """For each image hardly more statements than these, whose margins exceed a guard."""
-        proved: list[Proved | None] = [None] * len(pairs)
-        left = list(range(len(pairs)))
-
-        def choose(engine: Rounds | Stepwise, images: list[int], guard: Any, *start: Any) -> None:
-            """Have the engine choose statements for some images, and leave those that it has some for."""
-            most = [HOPELESS * _LARGEST * len(pairs[image]) for image in images]
-            choices = engine.choose(images, guard, most, [[] for _ in images], *start)
-            few = {
-                image: each
-                for image, each in zip(images, choices, strict=True)
-                if isinstance(each, list) and len(each) <= _LARGEST * len(pairs[image])
-            }
-            for image, each in engine.prove(few).items():
-                proved[image] = each
-            left[:] = [image for image in left if image not in few]
-
-        is_admitted = admits(problem, self.spatial, self.orders[0])
-        if is_admitted:
-            rounds, every = Rounds(problem, self.spatial), torch.tensor(guards, dtype=torch.float64)
-            choose(rounds, left, every, pairs)
-            left[:] = [image for image in left if len(pairs[image]) <= _FEW]
-            if left:
-                choose(rounds, left.copy(), every[problem.index(left)])
-        for image in left.copy():
-            choose(Stepwise(problem, self.spatial), [image], guards[image])
-        return proved
+    def _with_slack(self, image: Problem, pairs: list[Pair], lost: Tensor, digits: int, least: float) -> Solved | None:
+        guard, most = 0.0, _LARGEST * len(pairs)
+        for _ in range(_TRIES):
+            # In two digits: so that no last bit, which depends on the processor, decides what is found.
+            guard = max(_GROWS * guard, float(f"{_MORE * float(lost.nan_to_num(0.0).amax()):.1e}"))
+            engine = Stepwise(image, self.spatial)
+            (chosen,) = engine.choose([0], guard, [HOPELESS * most], [[]])
+            proved = engine.prove({0: chosen})[0] if isinstance(chosen, list) and len(chosen) <= most else None
+            if proved is None:
+                return None
+            explanation, doubtful = proved
+            wide = in_digits(statements_about(image, explanation.pairs), digits, least)
+            margins = self.prove(image, wide)
+            if bool((margins > 0).all()):
+                kept, more, needed = self._without_needless(image, explanation.pairs, doubtful, wide, margins)
+                return kept, margins_in_digits(more.tolist()), needed, ()
+            lost = explanation.margins - margins
+        return None
 
     def _without_needless(
         self, image: Problem, pairs: list[Pair], doubtful: list[Pair], wide: list[Statement], margins: Tensor

@@ -10,15 +10,21 @@ within, that no statement can be dropped.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
+
 import torch
 from torch import Tensor
 
 from verale.bounds import Projection
-from verale.bounds.spans import Spans
+from verale.bounds.spans import Deletions, Spans
 from verale.rounding import Enclosure
 from verale.search.rounds.images import Images, likeness_of
 
 __all__ = ["Deletion"]
+
+_ENTRIES_AT_ONCE = 2**18
+"""So many coordinates of slopes are gathered at once."""
 
 _TILE = 32
 """So many statements of an image are tried at once."""
@@ -43,6 +49,7 @@ class Deletion:
 
     Attributes:
         spans: what the statements that are left say.
+        spared: (N,) how many statements were needed only for the margins that are asked for, when they were tried.
     """
 
     def __init__(
@@ -50,7 +57,11 @@ class Deletion:
     ) -> None:
         self.images, self._paradigm, self._observed = images, paradigm, observed
         self.spans = Spans(paradigm, stated, count, observed)
-        self._deletions = self.spans.deletions()
+        self.spared = torch.zeros(len(images), dtype=torch.int64)
+
+    @cached_property
+    def _deletions(self) -> Deletions:
+        return self.spans.deletions()
 
     @property
     def least(self) -> Tensor:
@@ -78,6 +89,8 @@ class Deletion:
             margins = self._without(rows, places, (low, high), False)
             least = margins.amin(1)
             needed = least <= guard[rows // patches]
+            asked = (margins[needed] + images.asked[rows[needed] // patches]).amin(1) > guard[rows[needed] // patches]
+            self.spared += torch.bincount(rows[needed][asked] // patches, minlength=count)
             undecided[rows[needed], places[needed]] = False
             rows, places, margins, least = (each[~needed] for each in (rows, places, margins, least))
             if not len(rows):
@@ -139,20 +152,59 @@ class Deletion:
         spans.replace(rows, new, self._deletions, new.deletions())
         undecided[rows] &= spans.clear[rows][:, None]
 
-    def doubtful(self, noise: Tensor) -> Tensor:
+    def lost(self, widened: Callable[[Enclosure], Enclosure]) -> Tensor:
+        """(N, K) what margins lose where `widened` widens every stated interval, to first order; an estimate.
+
+        Of each prototype only the patches count that attain the least and the greatest activation.
+        """
+        spans, images, slopes = self.spans, self.images, self.spans.slopes()
+        count, patches, size = len(images), images.patches, images.size
+        below, above = self._widths(widened)
+        ranges = spans.ranges(False)
+        likeness = self._likeness(Enclosure.unchecked(ranges.lower.clone(), ranges.upper.clone()))
+        first = torch.arange(count)[:, None] * patches
+        rows = torch.stack([end.view(count, patches, size).argmax(1) + first for end in likeness], 1).flatten()
+        prototypes = torch.arange(size).repeat(2 * count)
+        lower, upper = ranges.lower[rows, prototypes], ranges.upper[rows, prototypes]
+        step = max(1, _ENTRIES_AT_ONCE // max(1, slopes.vectors[0].numel()))
+        for part in (slice(begin, begin + step) for begin in range(0, len(rows), step)):
+            down, up = below[rows[part]], above[rows[part]]
+            of_lower, of_upper = spans.slopes_of_ends(slopes, rows[part], prototypes[part])
+            lower[part] -= torch.maximum(of_lower * down, -of_lower * up).sum(1)
+            upper[part] += torch.maximum(of_upper * up, -of_upper * down).sum(1)
+        wide = Enclosure.unchecked(*(end.view(count, 2, size) for end in (lower, upper))).intersect(
+            self._paradigm.domain
+        )
+        low, high = likeness_of(wide, images.space)
+        low, high = (images.similar(end.contiguous()) for end in (low[:, :1], high[:, 1:]))
+        return self._margins_of(likeness) - self._margins(low, high, torch.arange(count))[:, 0]
+
+    def _widths(self, widened: Callable[[Enclosure], Enclosure]) -> tuple[Tensor, Tensor]:
+        """(R, M) how far the ends of stated intervals move."""
+        spans = self.spans
+        stated = torch.where(spans.there, spans.stated, spans.stated[:, :1])
+        own = Enclosure.unchecked(*(end.gather(1, stated) for end in (self._observed.lower, self._observed.upper)))
+        wide = widened(own)
+        return (own.lower - wide.lower) * spans.there, (wide.upper - own.upper) * spans.there
+
+    def doubtful(self, noise: Tensor, asked: Tensor) -> Tensor:
         """(R, M) bool, the statements of which it is not sure that no checker can do without them.
 
         Args:
             noise: (N,) by how much a margin without a statement has to miss 0.
+            asked: (N,) bool, the images whose statements are in question; of others none is sure.
         """
         spans, images = self.spans, self.images
-        rows, places = spans.there.nonzero(as_tuple=True)
+        known = asked.repeat_interleave(images.patches)[:, None]
+        rows, places = (spans.there & known).nonzero(as_tuple=True)
+        doubt = spans.there & ~known
+        if not len(rows):
+            return doubt
         within = self._with_actual(spans.ranges(True), slice(None))
         low, high = self._likeness(within)
         margins = self._without(rows, places, (low, high), True)
         sure = margins.amin(1) < -noise[rows // images.patches]
         sure &= spans.clear[rows] & (self._deletions.clear[rows, places] | (spans.count[rows] == 1))
-        doubt = torch.zeros_like(spans.there)
         doubt[rows[~sure], places[~sure]] = True
         return doubt
 

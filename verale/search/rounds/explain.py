@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from verale.bounds import LinearMargins, Projection, SpatialParadigm
-from verale.bounds.spans import Spans
 from verale.head import BankPooling, Head, Linear, MaskedMaxPooling, MaxPooling
 from verale.paradigms import ORDERS
+from verale.rounding import Enclosure
+from verale.rounding.decimals import decades, to_powers
 from verale.search.problem import Pair, Problem, given_up
 from verale.search.prove import UNSETTLED, Explained, Proved, SpatialExplanation, propose_and_prove
 from verale.search.rounds.deletion import Deletion
@@ -18,10 +21,28 @@ from verale.search.rounds.growth import Growth
 from verale.search.rounds.images import Images
 from verale.search.rounds.stepwise import Stepwise
 
-__all__ = ["Rounds", "admits", "admits_head", "explain_spatial"]
+__all__ = ["SHORT", "Rounds", "admits", "admits_head", "explain_spatial"]
 
 GUARD = 1e-6
 """Growth ends when all estimated margins exceed this."""
+
+_MORE = 1.1
+"""The margins that are asked for are so many times what widths cost by estimate."""
+
+_AT_LEAST = 0.8
+"""And at least this share of what they cost the rival whom they help most: estimates of single rivals may be off."""
+
+_LARGEST = 1.1
+"""An explanation of few digits has at most so many times as many statements; or else it has more digits."""
+
+_FEW = 16
+"""Of more statements that are needed only for the margins that are asked for, nobody asks which are surely needed."""
+
+SHORT = 64
+"""Of images with at most so many statements step by step some are found all of which are needed where they are wide."""
+
+Widened = Callable[[Enclosure], Enclosure]
+"""Intervals of observables as statements will give them."""
 
 
 def admits_head(head: Head, paradigm: SpatialParadigm, order: str) -> bool:
@@ -50,8 +71,11 @@ def explain_spatial(
     paradigm: SpatialParadigm,
     order: str,
     most: list[float] | None = None,
+    widened: Widened | None = None,
 ) -> list[Explained]:
     """For each image an explanation, or the reason why there is none.
+
+    Where statements are to be `widened`, rounds choose some that should entail the class then too.
 
     Where an image's explanation has to have at most `most` statements, it is given up when that has become hopeless.
 
@@ -60,7 +84,7 @@ def explain_spatial(
     limits = [float("inf")] * len(problem) if most is None else most
     explained: dict[int, Explained] = {}
     if admits(problem, paradigm, order):
-        settled = propose_and_prove(Rounds(problem, paradigm), limits)
+        settled = propose_and_prove(Rounds(problem, paradigm, widened), limits)
         explained = {image: each for image, each in settled.items() if each != UNSETTLED}
     left = [image for image in range(len(problem)) if image not in explained]
     engine = Stepwise(problem.take(left), paradigm, order)
@@ -75,39 +99,36 @@ class Rounds:
     Args:
         problem: N images, such as `admits` admits.
         paradigm: how statements bound observables.
+        widened: how their intervals will be widened; None if they stay exact.
     """
 
     guards: tuple[float, ...] = (GUARD,)
 
-    def __init__(self, problem: Problem, paradigm: Any) -> None:
-        self.problem, self.paradigm = problem, paradigm
+    def __init__(self, problem: Problem, paradigm: Any, widened: Widened | None = None) -> None:
+        self.problem, self.paradigm, self._widened = problem, paradigm, widened
         self._grown: dict[int, list[Pair]] = {}
         self._last: tuple[dict[int, list[Pair]], list[int], Deletion] | None = None
 
     def choose(
-        self,
-        images: list[int],
-        guard: float | Tensor,
-        most: list[float],
-        early: list[list[Pair]],
-        start: list[list[Pair]] | None = None,
+        self, images: list[int], guard: float, most: list[float], early: list[list[Pair]]
     ) -> list[list[Pair] | str | None]:
-        """See `Engine`; there may be a guard for each image (N,). Growth begins with the statements `start` of each.
-        Where some are to be left out early, it is not repeated."""
+        """See `Engine`. Where some are to be left out early, growth is not repeated."""
         if not images:
             return []
         problem = self.problem.take(images)
-        guards = guard if isinstance(guard, Tensor) else torch.full((len(images),), guard, dtype=torch.float64)
+        guards = torch.full((len(images),), guard, dtype=torch.float64)
         of_images = Images(problem, self.paradigm)
         if any(early):
             stated, count = _listed(problem, [self._grown[image] for image in images])
             chosen: list[list[Pair] | str | None] = [[] for _ in images]
         else:
-            stated, count, chosen = self._grow(problem, of_images, guards, most, start)
+            stated, count, chosen = self._grow(of_images, guards, most)
         if all(each is None for each in chosen):
             return chosen
         deletion = Deletion(of_images, self.paradigm, problem.observed, stated, count)
-        deletion.shrink(torch.where(guards == GUARD, problem.noise, guards), problem.by_patch(early))
+        if self._widened is not None:
+            deletion = self._grown_on(deletion, self._widened, guards)
+        deletion.shrink(problem.noise, problem.by_patch(early))
         spans = deletion.spans
         left = {
             image: _pairs(spans.stated, spans.count, at, problem.patches)
@@ -120,26 +141,42 @@ class Rounds:
         return [left.get(image, each) for image, each in zip(images, chosen, strict=True)]
 
     def _grow(
-        self, problem: Problem, images: Images, guards: Tensor, most: list[float], start: list[list[Pair]] | None
+        self, images: Images, guards: Tensor, most: list[float]
     ) -> tuple[Tensor, Tensor, list[list[Pair] | str | None]]:
         """(N * L, M) the stated prototypes, (N * L,) how many there are, and of which images they serve: the list of
         those is empty. Of the others, why not."""
-        growth, limits = Growth(images), torch.tensor(most, dtype=torch.float64)
-        if start is not None:
-            spans = Spans(self.paradigm, *_listed(problem, start), problem.observed)
-            if not bool(spans.clear.all()):
-                return spans.stated, spans.count, [None] * len(problem)
-            growth.begin_with(spans)
-        grown = growth.grow(guards, limits).tolist()
+        growth = Growth(images)
+        grown = growth.grow(guards, torch.tensor(most, dtype=torch.float64)).tolist()
         stated, count = growth.statements()
-        size = count.view(len(problem), -1).sum(1).tolist()
+        size = count.view(len(images), -1).sum(1).tolist()
         return stated, count, [
             [] if is_grown else given_up(each) if each > limit else None
             for is_grown, each, limit in zip(grown, size, most, strict=True)
         ]  # fmt: skip
 
+    def _grown_on(self, deletion: Deletion, widened: Widened, guards: Tensor) -> Deletion:
+        """The same with the statements more that margins need where intervals are widened. Images of which this takes
+        too many stay as they are."""
+        images, spans = deletion.images, deletion.spans
+        if not bool(spans.clear.all()):
+            return deletion
+        lost = deletion.lost(widened).nan_to_num(0.0, 0.0, 0.0)
+        asked = _two_digits(_MORE * torch.maximum(lost, _AT_LEAST * lost.amax(1, keepdim=True)))
+        images.ask(asked)
+        growth = Growth(images)
+        growth.begin_with(spans)
+        size = spans.count.view(len(images), -1).sum(1)
+        grown = growth.grow(guards, _LARGEST * size) & (size > SHORT)
+        images.ask(asked * grown[:, None])
+        stated, count = growth.statements()
+        rows, most = grown.repeat_interleave(images.patches), max(stated.shape[1], spans.stated.shape[1])
+        stated, before = (pad(each, (0, most - each.shape[1])) for each in (stated, spans.stated))
+        count = torch.where(rows, count, spans.count)
+        stated = torch.where(rows[:, None], stated, before)[:, : max(1, int(count.max()))]
+        return Deletion(images, self.paradigm, spans.observed, stated, count)
+
     def prove(self, chosen: dict[int, list[Pair]]) -> dict[int, Proved | None]:
-        """See `Engine`."""
+        """See `Engine`. What margins were asked for is needed: no statement is in doubt, though none may be sure."""
         if not chosen:
             return {}
         if self._last is not None and all(self._last[0].get(image) == pairs for image, pairs in chosen.items()):
@@ -154,7 +191,11 @@ class Rounds:
         patches, spans = problem.patches, deletion.spans
         margins = problem.proved_margins(spans.ranges(False))
         clear = spans.clear.view(len(images), -1).all(1)
-        doubtful = deletion.doubtful(problem.noise)
+        asked = deletion.images.asked
+        deletion.images.ask(torch.zeros_like(asked))
+        doubtful = deletion.doubtful(problem.noise, deletion.spared <= _FEW)
+        deletion.images.ask(asked)
+        have_slack = (asked > 0).any(1).tolist()
         is_proved = (clear & (margins > 0).all(1)).tolist()
         proved: dict[int, Proved | None] = dict.fromkeys(chosen)
         for at, image in enumerate(images):
@@ -163,8 +204,15 @@ class Rounds:
                 pairs = [
                     (patch, int(spans.stated[rows][patch, place])) for patch, place in doubtful[rows].nonzero().tolist()
                 ]
-                proved[image] = SpatialExplanation(chosen[image], margins[at], not pairs), pairs
+                explanation = SpatialExplanation(chosen[image], margins[at], not pairs)
+                proved[image] = explanation, [] if have_slack[at] else pairs
         return proved
+
+
+def _two_digits(margins: Tensor) -> Tensor:
+    """Margins rounded up, so that no last bit, which depends on the processor, decides what is found."""
+    margins = margins.clamp(min=0)
+    return to_powers(Enclosure.unchecked(margins, margins), decades(margins) - 1).upper
 
 
 def _pairs(stated: Tensor, count: Tensor, image: int, patches: int) -> list[Pair]:

@@ -132,7 +132,8 @@ class Images:
         actual: (N, P) the activations.
         weights: (N, K, P) W_predicted - W_rival.
         positive, negative: (N, P, K) the parts of them.
-        bias: (N, K) b_predicted - b_rival; infinite for the predicted class.
+        bias: (N, K) b_predicted - b_rival, less what margins are asked for beyond 0; infinite for the predicted class.
+        asked: (N, K) that.
         allowed: (L, P) which pairs may be stated; None if all may.
         hidden: (L, P) which prototypes do not look at which patches; None if all look at all.
     """
@@ -154,11 +155,16 @@ class Images:
         self.attained, self.nearest = may.argmax(1), may.argmax(2)
         self.actual = (problem.activations.lower + problem.activations.upper) / 2
         self.similar = _similarity_of_likeness(head)
-        self.positive, self.negative, self.bias = margins.positive, margins.negative, margins.bias
+        self.positive, self.negative, self._bias = margins.positive, margins.negative, margins.bias
+        self.ask(torch.zeros_like(margins.bias))
         self.weights = (margins.positive + margins.negative).transpose(1, 2).contiguous()
 
     def __len__(self) -> int:
         return len(self.bias)
+
+    def ask(self, margins: Tensor) -> None:
+        """Count margins (N, K) as 0."""
+        self.asked, self.bias = margins, self._bias - margins
 
     @property
     def patches(self) -> int:
