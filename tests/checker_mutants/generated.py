@@ -132,11 +132,12 @@ class _Changed(outside.OutsideFault):
 
 def undetected(faults: list[Fault]) -> Iterator[Fault]:
     """Those that no test detects of those that the planted faults of their files name, nor the corpora."""
-    for fault in faults:
-        changed = _Changed(f"checker/{fault.file}", "", fault.wrong, fault.source, "")
-        named = {test.partition("[")[0] for *_, test in FAULTS.get(fault.file, ())} - {_CORPORA}
-        if outside.detected_by(changed, [*sorted(named), _CORPORA]) is None:
-            yield fault
+    with outside.a_copy() as folder:
+        for fault in faults:
+            changed = _Changed(f"checker/{fault.file}", "", fault.wrong, fault.source, "")
+            named = {test.partition("[")[0] for *_, test in FAULTS.get(fault.file, ())} - {_CORPORA}
+            if outside.detected_by(changed, [*sorted(named), _CORPORA], folder) is None:
+                yield fault
 
 
 def main(arguments: list[str] | None = None) -> int:
