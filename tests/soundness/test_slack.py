@@ -149,11 +149,10 @@ def test_a_false_certificate_is_noticed():
     assert attacked([target]).wrong == ["false: latents satisfy the statements and fall short of a margin"]
 
 
-@pytest.mark.parametrize(("heads", "one_in"), [(14, 5), pytest.param(5, 1, marks=pytest.mark.long)])
-def test_certificates_of_random_heads_withstand_it(heads, one_in):
+def test_certificates_of_random_heads_withstand_it():
     """Emitted, mutated and drawn at random; of most tight ones it comes near."""
-    found = targets_of(targets.some(99)[::heads], range(1), brief=True)
-    tally = attacked(islice(found, 0, None, one_in))
+    found = targets_of(targets.some(99)[::14], range(1), brief=True)
+    tally = attacked(islice(found, 0, None, 5))
     assert len({kind for _, kind in tally.tried}) == 4
     assert tally.wrong == []
     tight_ones = sum(count for (_, kind), count in tally.tried.items() if kind == "tight")
