@@ -35,7 +35,7 @@ VERDICTS = {
 
 @pytest.mark.parametrize(
     ("cases_one_in", "one_in"),
-    [(11, 12), pytest.param(4, 12, marks=pytest.mark.long)],
+    [(11, 12), pytest.param(4, 36, marks=pytest.mark.long)],
 )
 def test_no_mutant_with_a_false_claim_is_proved(cases_one_in: int, one_in: int) -> None:
     tally = attacked(one_in, 40, cases=accepted()[::cases_one_in])

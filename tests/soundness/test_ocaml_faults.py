@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 import pytest
 from support.ocaml import FRONT, ROOT
-from support.ocaml_hinter import Claims, at_its_end, drawn, faulty
+from support.ocaml_hinter import FAULTS as OF_HINTER
+from support.ocaml_hinter import Claims, faulty
 from support.ocaml_trusted import FAULTS, SURVIVORS, TESTS, detected_by
 from support.proved import fake
 
@@ -23,18 +22,11 @@ def test_every_fault_of_what_is_trusted_can_be_injected_and_has_tests() -> None:
     }
 
 
-def test_faults_of_the_hinter_are_many_and_are_drawn_again() -> None:
-    assert len({fault.wrong for fault in at_its_end()}) == len(at_its_end()) >= 30
-    first, again = (list(islice(drawn(3), 40)) for _ in range(2))
-    assert first == again and len({*first}) > 30
-    assert len({fault.file for fault in first}) > 3
-
-
 def test_what_is_false_and_proved_is_counted(tmp_path) -> None:
     claims = Claims.made(8)
-    assert claims.lies > 10
+    assert len(claims.false) > 10
     trusting = fake(tmp_path, "return None if question == 'head' else 'proved'")
-    assert claims.said_by(trusting)["false PROVED"] > 0.9 * claims.lies
+    assert claims.said_by(trusting)["false PROVED"] > 0.9 * len(claims.false)
     refuting = fake(
         tmp_path, "return 'not proved' if question == 'entails' else None if question == 'head' else 'proved'", "b"
     )
@@ -43,18 +35,17 @@ def test_what_is_false_and_proved_is_counted(tmp_path) -> None:
     assert claims.said_by(dying)["true ended"] > 0
 
 
-@pytest.mark.long  # a build and hundreds of questions each; `python -m support.ocaml_hinter` tries all of them
+@pytest.mark.long  # a build, and dozens of questions each
 def test_faults_in_the_hinter_prove_nothing_false(proved_checker) -> None:
-    claims, weaker = Claims.made(12), 0
-    honest = claims.said_by(proved_checker)
-    assert honest["true PROVED"] > 0
-    for fault, said in faulty(claims, 3, 0, handed_out=12):
-        assert said["false PROVED"] == said["true REFUTED"] == 0, (str(fault), said)
-        weaker += said["true PROVED"] < honest["true PROVED"]
-    assert weaker > 1, "some faults cost a proof: they do something"
+    (_, honest), *others = faulty(Claims.made(12))
+    assert honest["true PROVED"] > 0 and len(others) == len(OF_HINTER)
+    for fault, said in others:
+        assert said["false PROVED"] == said["true REFUTED"] == 0, (fault, said)
+    weaker = sum(said["true PROVED"] < honest["true PROVED"] for _, said in others)
+    assert weaker > 3, "some faults cost a proof: they do something"
 
 
 @pytest.mark.long  # a build and a run of pytest each; `python -m support.ocaml_trusted` tries all of them
-@pytest.mark.parametrize("fault", FAULTS[::12], ids=str)
-def test_faults_of_what_is_trusted_are_detected_but_those_listed(fault, proved_checker) -> None:
-    assert detected_by(fault, TESTS[fault.file]) is not None or str(fault) in SURVIVORS
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if str(fault) not in SURVIVORS][::24], ids=str)
+def test_faults_of_what_is_trusted_are_detected(fault, proved_checker) -> None:
+    assert detected_by(fault, TESTS[fault.file]) is not None

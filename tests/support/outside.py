@@ -1,5 +1,6 @@
 """Planted faults, outside the checker (`outside_faults`) and in it (`checker_mutants.faults`): one after the other in a
-copy of the whole package, in which the one test that it names then runs. A fault that it does not detect is a test that is missing.
+copy of the whole package, in which the one test that it names then runs. A fault that it does not detect is a test that
+is missing.
 
     PYTHONPATH=tests python -m support.outside [WORD... | K/N]
 
