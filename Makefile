@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # shares, a running Ray say, is mostly built once: neighbours go to the same process.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n logical --maxprocesses 8 --dist worksteal
 
-.PHONY: demo test test-long test-backends test-shaken test-all coverage check docs fuzz proved release-check clean
+.PHONY: demo test test-long test-backends test-shaken test-all coverage check types pages lint docs fuzz proved release-check clean
 
 demo: $(VENV)/report
 	$(VENV)/bin/verale demo
@@ -49,12 +49,20 @@ coverage: $(VENV)/test
 	COVERAGE_FILE=.coverage.long $(PYTEST) -m long --cov --cov-report=
 	$(VENV)/bin/python .ci/only_long.py .coverage.short .coverage.long
 
-check: $(VENV)/test $(VENV)/docs fuzz
+# Of these each takes one core: two at once, after what all of them need is installed.
+check: $(VENV)/test $(VENV)/docs $(VENV)/fuzz
+	$(MAKE) --jobs 2 types pages lint fuzz
+
+types: $(VENV)/test
+	$(VENV)/bin/mypy
+
+pages: $(VENV)/docs
+	$(VENV)/bin/mkdocs build --strict
+
+lint: $(VENV)/test
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	$(VENV)/bin/mkdocs build --strict
 
 # The proved checker, from the extracted OCaml that is committed, into build/verale-proved; `verale audit --kernel proved`
 # finds it there. Coq is not needed.
