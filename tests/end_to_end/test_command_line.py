@@ -212,7 +212,7 @@ def test_the_demo_explains_and_proves_every_packaged_digit(tmp_path):
     report = (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
     assert "<b>proved 50 of 50</b>" in report and "What is missing</h2>" not in report
     files = ("demo/certificates", "--head", "demo/head.safetensors", "--latents", "demo/latents.safetensors")
-    again = process("audit", *files, "--kernel", "both", "--jobs", "2", cwd=tmp_path)
+    again = process("audit", *files, "--jobs", "2", cwd=tmp_path)
     assert again.returncode == 0 and again.stdout.count("PROVED") == 50, again.stdout + again.stderr
     assert "Traceback" not in result.stderr
     assert run("summary", "demo", cwd=tmp_path).stdout.splitlines()[1].split()[:4] == ["demo", "readable", "all", "50"]

@@ -33,17 +33,17 @@ HEADS = (*GEOMETRIES, *FOCAL_HEADS, *VARIED)
 
 @pytest.mark.parametrize("name", HEADS)
 @pytest.mark.parametrize(
-    ("order", "kernel", "one_in"),
-    [("rival", "arb", 3), pytest.param("nearest", "both", 1, marks=pytest.mark.long)],  # which states more
+    ("order", "kernel", "first"),
+    [("rival", "arb", 0), pytest.param("nearest", "both", 1, marks=pytest.mark.long)],  # which states more
 )
-def test_every_certificate_is_proved(name, order, kernel, one_in, tmp_path):
-    """Under one in so many of a head's paradigms."""
+def test_every_certificate_is_proved(name, order, kernel, first, tmp_path):
+    """Under one in three of a head's paradigms."""
     head = head_named(name, 4)
     latents = small_latents(head, images=2, seed=4)
     save_latents(tmp_path / "latents.safetensors", latents)
     auditor = Auditor(head.to_bytes(), (tmp_path / "latents.safetensors").read_bytes(), kernel)
     proved_under = 0
-    for paradigm in islice(paradigms_of(head.geometry.kind, patches=5), HEADS.index(name) % one_in, None, one_in):
+    for paradigm in islice(paradigms_of(head.geometry.kind, patches=5), (HEADS.index(name) + first) % 3, None, 3):
         try:
             emitted = [c for c in explain(head, latents, paradigm, order=order) if isinstance(c, Certificate)]
         except UsageError:  # it needs another readout, or a pooling by one patch
@@ -63,7 +63,7 @@ def test_every_certificate_is_proved(name, order, kernel, one_in, tmp_path):
                 assert certificate.minimal == (PARADIGMS[paradigm].minimal and sure)
             for claimed, proved in zip(certificate.margins, verdict.margins, strict=True):
                 assert (claimed is None and proved is None) or claimed <= proved
-    assert proved_under >= 2 / one_in - 1
+    assert proved_under > 0 or head.geometry.kind == "softmax"
 
 
 @pytest.mark.parametrize("name", (*FOCAL_HEADS, *VARIED))

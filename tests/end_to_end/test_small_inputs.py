@@ -1,19 +1,13 @@
-"""Small inputs cost little: each hostile file is answered or refused within the bound that docs/cli.md states.
-
-`PYTHONPATH=tests python tests/end_to_end/test_small_inputs.py [WORD...]` prints the cost of each attack, or of those
-with a word.
-"""
+"""Small inputs cost little: each hostile file is answered or refused within the bound that docs/cli.md states."""
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from support.attacks import ATTACKS
-from support.measured import Cost, Measurer, measurer
+from support.measured import Measurer, measurer
 
 SECONDS, MEGABYTES = 45, 500  # one proof may take 30; a command that tries three paradigms takes its time
 """The bound of docs/cli.md, "Limits". It is processor time, of which a loaded machine takes hardly more."""
@@ -101,19 +95,3 @@ def test_the_measurement_counts_time_memory_and_waiting(runner: Measurer, tmp_pa
     (tmp_path / "h").write_bytes(bytes(100 * 10**6))
     cost = runner.run(tmp_path, "checker", "h", "--head", "h")
     assert cost.code == 9 and 90 < cost.megabytes < 300 and cost.seconds > 0
-
-
-def _print(name: str, cost: Cost, place: str) -> None:
-    last = ((cost.err or cost.out).strip().splitlines() or [""])[-1].replace(place, "")
-    print(f"{name} | {cost.code} | {cost.seconds:.1f} s | {cost.megabytes:.0f} MB | {last[:150]}", flush=True)  # noqa: T201
-
-
-def _measure(words: list[str]) -> None:
-    with measurer() as started:
-        for name in (name for name in ATTACKS if not words or any(word in name for word in words)):
-            with tempfile.TemporaryDirectory() as place:
-                _print(name, started.run(Path(place), *ATTACKS[name][1](Path(place))), place)
-
-
-if __name__ == "__main__":
-    _measure(sys.argv[1:])

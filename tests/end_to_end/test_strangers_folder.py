@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -79,7 +80,7 @@ FILE = "000000.ale.json"
 OTHERS = {
     "audit": ("audit", ".", "--minimality", "--kernel", "both", "--attest", "../A.json", "--log", "../log"),
     "audit, proved": ("audit", ".", "--kernel", "proved"),
-    "report": ("report", ".", "--jobs", 2, "-o", "../report.html"),
+    "report": ("report", ".", "-o", "../report.html"),
     "figure": ("report", FILE, "-o", "../figure.svg"),
     "table": ("report", ".", "-o", "../table.parquet"),
     "explain": ("explain", "--head", "head.safetensors", "--latents", "latents.safetensors", "--out", "../explained"),
@@ -109,11 +110,13 @@ OTHERS = {
     "summary": ("summary", "."),
     "rocq": ("export", "rocq", ".", "-o", "../Proofs.v"),
     "completion": ("completion", "bash"),
-    "audit on Ray": (
+}
+ON_RAY = {
+    "audit": (
         *("audit", "../packed.parquet", "--head", "head.safetensors", "--latents", "latents.safetensors"),
         *("--engine", "ray", "--jobs", 1, "--log", "../log.json"),
     ),
-    "explain on Ray": (
+    "explain": (
         *("explain", "--head", "head.safetensors", "--latents", "latents.safetensors", "--out", "../by-ray"),
         *("--engine", "ray", "--jobs", 1, "--paradigm", "top_k"),
     ),
@@ -126,19 +129,43 @@ UNDONE = {
 """Commands that do not end with 0; None: with one of their codes."""
 
 
-@pytest.mark.long  # a process each, most of which load torch
-@pytest.mark.parametrize("name", OTHERS)
-def test_every_command(name: str, sent: Folder) -> None:
-    """`proved` needs an executable or V8: without both it refuses, but runs nothing either."""
-    if name == "audit on Ray":
-        sent.run(VERALE, "certificates", "pack", ".", "--out", "../packed.parquet")
-    done = sent.run(VERALE, *OTHERS[name])
-    code = UNDONE.get(name, 0)
-    assert "Traceback" not in done.stderr
-    assert done.returncode in ((0, 3, 9, 10, 11, 12) if code is None or name == "audit, proved" else (code,)), (
-        done.stdout + done.stderr
+ONE_PROCESS = """
+import json, sys
+from support.commands import in_process
+
+path = [*sys.path]
+done = {name: in_process(*command) for name, command in json.load(sys.stdin).items()}
+assert sys.path == path and "" not in path, "or what was imported before would not be looked for there"
+print(json.dumps({name: (each.returncode, each.stdout + each.stderr) for name, each in done.items()}))
+"""
+
+
+@pytest.mark.long  # some twenty commands
+def test_every_command(sent: Folder) -> None:
+    """In one process, of what each needs to import. `proved` needs an executable or V8: without both it refuses, but
+    runs nothing either."""
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    command = (sys.executable, "-P", "-c", ONE_PROCESS)
+    said = subprocess.run(
+        command, cwd=sent.path, capture_output=True, text=True, env=environment, input=json.dumps(OTHERS), timeout=600
     )
-    assert os.listdir(sent.path.parent)
+    assert sent.ran() == "" and said.returncode == 0, said.stderr
+    done = json.loads(said.stdout)
+    assert done.keys() == OTHERS.keys()
+    for name, (code, printed) in done.items():
+        expected = UNDONE.get(name, 0)
+        assert "Traceback" not in printed
+        free = expected is None or name == "audit, proved"
+        assert code in ((0, 3, 9, 10, 11, 12) if free else (expected,)), (name, printed)
+
+
+@pytest.mark.long  # Ray starts
+@pytest.mark.parametrize("name", ON_RAY)
+def test_a_command_on_ray(name: str, sent: Folder) -> None:
+    if name == "audit":
+        sent.run(VERALE, "certificates", "pack", ".", "--out", "../packed.parquet")
+    done = sent.run(VERALE, *ON_RAY[name])
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stdout + done.stderr
 
 
 def test_every_command_is_tried() -> None:

@@ -80,9 +80,8 @@ def test_to_prove_more_is_no_disagreement(executable) -> None:
     assert verdict.message.endswith("(proved: PROVED)")
 
 
-@pytest.mark.parametrize("cases", [11, pytest.param(1, marks=pytest.mark.long)])
-def test_they_agree_on_mutants(cases: int, executable) -> None:
-    require_agreement(tallied(mutated(250, cases=cases)))
+def test_they_agree_on_mutants(executable) -> None:
+    require_agreement(tallied(mutated(250, cases=5)))
 
 
 def test_they_agree_on_random_heads(executable) -> None:
@@ -119,9 +118,9 @@ def is_tree_of_steps(number: int) -> bool:
 
 
 @pytest.mark.long
-def test_they_agree_on_random_heads_of_a_third_of_the_combinations(executable) -> None:
+def test_they_agree_on_random_heads_of_more_combinations(executable) -> None:
     """But for soft trees of steps, which the program does not cover."""
-    numbers = [number for number in range(0, len(COMBINATIONS), 3) if not is_tree_of_steps(number)]
+    numbers = [number for number in range(0, len(COMBINATIONS), 5) if not is_tree_of_steps(number)]
     require_agreement(tallied(compare.emitted(numbers, 1)))
 
 

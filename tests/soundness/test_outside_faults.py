@@ -12,7 +12,8 @@ from functools import cache
 import pytest
 from support.outside import FAULTS, ROOT, OutsideFault, chosen
 
-_GROUPS = [f"{group}/4" for group in range(1, 5)]
+_GROUPS = ("1/4", "3/4")
+"""Every other fault; `make release-check` tries all of them."""
 _ROOMS = {"certificate", "cli", "report", "runs"}
 """What stands between a verdict and a user."""
 
@@ -39,7 +40,7 @@ def test_every_room_has_faults() -> None:
 
 
 def test_the_groups_are_all_faults() -> None:
-    assert {fault for group in _GROUPS for fault in chosen([group])} == {*FAULTS}
+    assert {fault for group in range(1, 5) for fault in chosen([f"{group}/4"])} == {*FAULTS}
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,8 @@ def test_what_is_no_fault_is_refused(text: str) -> None:
 @pytest.mark.long  # runs of pytest
 @pytest.mark.parametrize("test", ["unit/test_files.py::test_that_is_not_there", "unit/no_test.py::test_a"])
 def test_a_test_that_is_not_there_detects_nothing(test: str) -> None:
-    done = _python("-c", f"from support.outside import detected_by; detected_by(None, [{test!r}])")
+    asked = f"with outside.a_copy() as folder: outside.detected_by(None, [{test!r}], folder)"
+    done = _python("-c", f"from support import outside\n{asked}")
     assert done.returncode == 1 and "the tests cannot run" in done.stderr
     assert re.search(rf"not found: \S*tests/{test}$", done.stderr, re.MULTILINE), done.stderr
 

@@ -1,24 +1,13 @@
-"""Small files that claim, name or describe too much: models, configurations, notes and images.
-
-    PYTHONPATH=.:tests python -m support.hostile [NAME...]
-
-writes each into a temporary directory, gives it to the command that reads such files, and prints its exit code, its
-seconds of processor time, the megabytes beyond those of an honest file, and the first line of its message.
-"""
+"""Small files that claim, name or describe too much: models, configurations, notes and images."""
 
 from __future__ import annotations
 
 import gzip
 import io
-import os
 import pickle
 import re
 import shutil
 import struct
-import subprocess
-import sys
-import tempfile
-import time
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -552,53 +541,3 @@ ATTACKS: dict[str, Callable[[Path], Command]] = {
     "image: 60,000 x 1, enlarged": shown(60_000, 1, {"type": "Resize", "params": {"size": 224}}),
 }
 """For each attack, a function that writes its files into a folder and returns the command that reads them."""
-
-
-def measured(
-    command: Command, limit: float = float(os.environ.get("LIMIT", "60"))
-) -> tuple[int | str, float, int, str]:
-    """The exit code of `verale`, its seconds of processor time, its largest memory in MB and its last message."""
-    with tempfile.TemporaryFile() as errors:
-        start = time.monotonic()
-        child = subprocess.Popen(
-            [sys.executable, "-m", "verale", *command], stdout=subprocess.DEVNULL, stderr=errors, env=ENVIRONMENT
-        )
-        usage, status = None, 0
-        while usage is None:
-            done, status, used = os.wait4(child.pid, os.WNOHANG)
-            usage = used if done else None
-            if not done and time.monotonic() - start > limit:
-                child.kill()
-                _, status, usage = os.wait4(child.pid, 0)
-            time.sleep(0.02)
-        child.returncode = 0
-        seconds = time.monotonic() - start
-        errors.seek(0)
-        lines = errors.read().decode(errors="replace").strip().splitlines() or [""]
-    code, used = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
-    message = next((line for line in reversed(lines) if "rror" in line), lines[-1])
-    return ("timeout" if code == -9 and seconds > limit else code), used, usage.ru_maxrss // 1024, message
-
-
-ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
-
-
-def main() -> None:
-    """The table of all attacks, or of those named."""
-    honest: dict[str, int] = {}
-    for name, attack in ATTACKS.items():
-        if sys.argv[1:] and name not in sys.argv[1:] and not name.startswith("honest"):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            command = attack(Path(folder))
-            size = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
-            code, seconds, memory, message = measured(command)
-            baseline = honest.setdefault(command[0], memory)
-            message = message.replace(folder, "")[:110]
-            row = (name, f"{size / 1000:.1f}", code, f"{seconds:.1f}", memory - baseline, message)
-            sys.stdout.write("| " + " | ".join(map(str, row)) + " |\n")
-            sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()

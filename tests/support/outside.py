@@ -1,5 +1,6 @@
-"""Planted faults, outside the checker (`outside_faults`) and in it (`checker_mutants.faults`): each in a copy of the
-whole package, in which the one test that it names then runs. A fault that it does not detect is a test that is missing.
+"""Planted faults, outside the checker (`outside_faults`) and in it (`checker_mutants.faults`): one after the other in a
+copy of the whole package, in which the one test that it names then runs. A fault that it does not detect is a test that
+is missing.
 
     PYTHONPATH=tests python -m support.outside [WORD... | K/N]
 
@@ -16,10 +17,11 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import cache_from_source
 from multiprocessing import get_context
 from pathlib import Path
 from textwrap import dedent
@@ -30,7 +32,7 @@ from support.forking import keep_one_thread
 from support.outside_faults import TABLE
 from support.syntax import changed, replaced
 
-__all__ = ["FAULTS", "ROOT", "OutsideFault", "chosen", "detected_by"]
+__all__ = ["FAULTS", "ROOT", "OutsideFault", "a_copy", "chosen", "detected_by"]
 
 _SECONDS = 300
 """A test that takes longer hangs: it takes a second or some, on a busy machine twenty."""
@@ -98,22 +100,36 @@ def chosen(words: Sequence[str]) -> list[OutsideFault]:
     return [fault for fault in FAULTS if not words or any(word in str(fault) for word in words)]
 
 
-def detected_by(fault: OutsideFault | None, tests: Sequence[str]) -> str | None:
-    """The first of the tests that fails in a copy of the package with the fault; None if none does.
+@contextmanager
+def a_copy() -> Iterator[Path]:
+    """A folder with a copy of the package."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "verale", Path(folder) / "verale")
+        # Beside the package the soundness suite reads certificates and proofs, and audits look for the executable.
+        for name in ("build", "certificates", "proofs"):
+            (Path(folder) / name).symlink_to(ROOT / name)
+        yield Path(folder)
+
+
+def _rewrite(file: Path, data: bytes) -> None:
+    """What was compiled goes: it would be taken for that of a file of the same size, written within the same second."""
+    file.write_bytes(data)
+    Path(cache_from_source(str(file))).unlink(missing_ok=True)
+
+
+def detected_by(fault: OutsideFault | None, tests: Sequence[str], folder: Path) -> str | None:
+    """The first of the tests that fails in `a_copy` of the package while it has the fault; None if none does.
 
     Raises:
         ValueError: a fault that cannot be injected, or tests that are not there or cannot run.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "verale"
-        shutil.copytree(ROOT / "verale", copy)
-        # Beside the package the soundness suite reads certificates and proofs, and audits look for the executable.
-        for name in ("build", "certificates", "proofs"):
-            copy.with_name(name).symlink_to(ROOT / name)
-        if fault is not None:
-            (copy / fault.file).write_text(fault.source(), encoding="utf-8")
-        output = Path(folder) / "output"
-        process = get_context("fork").Process(target=_test, args=(folder, output, tests))
+    output = folder / "output"
+    file = None if fault is None else folder / "verale" / fault.file
+    sound = b"" if file is None else file.read_bytes()
+    try:
+        if fault is not None and file is not None:
+            _rewrite(file, fault.source().encode())
+        process = get_context("fork").Process(target=_test, args=(str(folder), output, tests))
         process.start()
         assert process.pid is not None
         try:
@@ -125,7 +141,10 @@ def detected_by(fault: OutsideFault | None, tests: Sequence[str]) -> str | None:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # what the tests started, too
             process.join()
-        lines = output.read_text(encoding="utf-8", errors="replace").splitlines()
+    finally:
+        if file is not None:
+            _rewrite(file, sound)
+    lines = output.read_text(encoding="utf-8", errors="replace").splitlines()
     if process.exitcode == pytest.ExitCode.OK:
         return None
     failed = next((line for line in lines if line.startswith(("FAILED", "ERROR"))), None)
@@ -163,17 +182,19 @@ def main(words: list[str]) -> int:
         import_module(module)
     gc.freeze()  # no child looks for garbage among these objects, whose pages it would copy
     faults, undetected = chosen(words), 0
-    for fault in faults:
-        try:
-            found = detected_by(fault, [fault.test])
-            said = found or f"SURVIVES {fault.test}"
-        except ValueError as error:
-            found, said = None, f"SURVIVES: {error}"
-        undetected += found is None
-        sys.stdout.write(f"{fault}\n    {said}\n")
-        sys.stdout.flush()
+    with a_copy() as folder:
+        for fault in faults:
+            try:
+                found = detected_by(fault, [fault.test], folder)
+                said = found or f"SURVIVES {fault.test}"
+            except ValueError as error:
+                found, said = None, f"SURVIVES: {error}"
+            undetected += found is None
+            sys.stdout.write(f"{fault}\n    {said}\n")
+            sys.stdout.flush()
+        accused = detected_by(None, sorted({fault.test for fault in faults}), folder)
     sys.stdout.write(f"{len(faults)} faults, {len(faults) - undetected} detected\n")
-    if accused := detected_by(None, sorted({fault.test for fault in faults})):
+    if accused:
         sys.stdout.write(f"without a fault: {accused}\n")
     return 1 if undetected or accused else 0
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from support import files
@@ -296,10 +296,3 @@ def of_png(data: bytes) -> Iterator[Strange]:
     yield "a preset dictionary", with_stream(compressed(9, 15, zdict=lines[:4])), True
     yield "a stream that does not end", with_stream(compressed()[:-6]), True
     yield "a header's checksum", with_stream(bytes([stream[0], stream[1] ^ 1]) + stream[2:]), True
-
-
-def renamed(
-    found: Iterator[Strange], prefix: str, keep: Callable[[str], bool] = lambda name: True
-) -> Iterator[Strange]:
-    """The same with longer names."""
-    return ((f"{prefix}: {name}", data, refused) for name, data, refused in found if keep(name))

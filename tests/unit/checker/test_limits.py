@@ -67,8 +67,8 @@ def test_what_was_taken_since_the_start_is_limited(monkeypatch: pytest.MonkeyPat
         clock.look()
 
 
-SECONDS = 2
-"""The limit of these tests, which a proof may overrun by as long as one operation takes."""
+SECONDS, MOST = 1, 20
+"""The limit of these tests, and the most that they allow: a proof overruns by as long as one operation takes."""
 LIKE_ANOTHER = (
     '8 MiB of ""',
     "8 MiB of escapes",
@@ -94,7 +94,7 @@ def test_is_answered_at_once_and_in_little_memory(name: str, tmp_path: Path) -> 
     outcome = answer(tmp_path, name, SECONDS)
     assert outcome.code == ATTACKS[name][0], outcome.line
     assert outcome.megabytes < 1200
-    assert outcome.seconds < 10 * SECONDS  # processor time
+    assert outcome.seconds < MOST  # processor time
     assert "failed" not in outcome.line and len(outcome.line) < 1000
 
 
@@ -113,7 +113,7 @@ def test_the_longest_proofs_of_small_files_end_at_the_limit(name: str, tmp_path:
     assert outcome.code in (0, 3, 4, 8, 12, 14), outcome.line
     assert (" limit: " in outcome.line) == (outcome.code == 12)
     assert outcome.megabytes < 1200
-    assert outcome.seconds < 10 * SECONDS
+    assert outcome.seconds < MOST
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_what_small_networks_and_pictures_ask_for_ends_at_the_limit(name: str, t
     assert outcome.size < 10**6
     assert outcome.code in (0, 7, 12), outcome.line
     assert outcome.megabytes < 1200
-    assert outcome.seconds < 10 * SECONDS
+    assert outcome.seconds < MOST
 
 
 def test_a_refutation_has_no_limit() -> None:
