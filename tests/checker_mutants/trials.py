@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -98,5 +98,4 @@ def _opened(low: Fraction, high: Fraction, generator: random.Random | None) -> t
 
 def set_grid(module: Import, least: int, below: int, weights: int) -> None:
     module("reading.space")._LEAST_BITS, module("reading.space")._BITS_BELOW_GRAM = least, below
-    of_weights = module("reading.weights")
-    of_weights.DECIMALS = replace(of_weights.DECIMALS, places=weights)
+    module("reading.weights").Weights.places = weights

@@ -61,13 +61,11 @@ class Simplex:
     def __init__(self, space: Space) -> None:
         self._space = space
 
-    def pooled(
-        self, groups: Mapping[int, Sequence[PatchStatement]], patches: int, quick: bool = False
-    ) -> Ranges | None:
+    def pooled(self, groups: Mapping[int, Sequence[PatchStatement]], patches: int) -> Ranges | None:
         """None: masses are pooled after their similarities."""
         return None
 
-    def ranges(self, statements: Sequence[PatchStatement], quick: bool = False) -> Ranges:
+    def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
         """The range of every mass of a patch, given its statements."""
         return self.stated(statements).met(self._space.domain)
 

@@ -83,7 +83,7 @@ def bounds(
         for sign in (1, -1):
             target = facts.target({k: sign})
             row, scale = weights.best(target), scaled(quadratic.space, facts, target)
-            places, most = weights.precision.places, []
+            places, most = weights.places, []
             for _ in range(20):
                 other = list(row)
                 for i in generator.sample(range(len(row)), generator.randrange(1, 1 + min(3, len(row)))):
