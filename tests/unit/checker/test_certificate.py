@@ -56,17 +56,6 @@ def put(*path: Any) -> Callable[[Any], None]:
     return edit
 
 
-def drop(*path: Any) -> Callable[[Any], None]:
-    *way, name = path
-
-    def edit(target: Any) -> None:
-        for step in way:
-            target = target[step]
-        del target[name]
-
-    return edit
-
-
 P = "predicate"
 
 
@@ -127,122 +116,28 @@ def test_reads_prices() -> None:
 
 
 STEP_1: dict[str, tuple[Callable[[Any], Any], str]] = {
-    **{f"no {name}": (drop(name), f"lacks the field '{name}'") for name in ("_type", "subject", P)},
-    "another field": (put("x", 1), "unknown field 'x'"),
     "the head twice": (put("subject", 1, "name", "head"), "has the name 'head', expected 'latents'"),
-    "a short digest": (put("subject", 0, "digest", {"sha256": "0" * 63}), "64 lowercase hex digits"),
-    "a digest with a line end": (put("subject", 0, "digest", {"sha256": "0" * 64 + "\n"}), "64 lowercase hex digits"),
-    "an upper-case digest": (put("subject", 0, "digest", {"sha256": "A" * 64}), "64 lowercase hex digits"),
-    **{
-        f"no {name}": (drop(P, name), f"lacks the field '{name}'")
-        for name in ("predicted", "paradigm", "patches", "statements", "margins", "claims", "hints", "generator")
-    },
-    "another field of the predicate": (put(P, "x", 1), "unknown field 'x'"),
-    "a hint": (put(P, "hints", {"multipliers": []}), "hints has the unknown field"),
     "another hint of assignment": (
         lambda d: d[P].update(paradigm="assignment", hints={"multipliers": []}),
         "hints has the unknown field",
     ),
-    "prices with another field": (priced(prices() | {"x": 1}), "unknown field 'x'"),
-    "a price that is a number": (priced(prices(values=[1, 2])), "expected a string"),
-    "a negative priced prototype": (priced(prices(prototypes=[-1, 1])), r"prototypes\[0\] is -1"),
-    "a rival that is a string": (priced(prices("0")), "rival is '0'"),
-    "a generator without a version": (drop(P, "generator", "version"), "lacks the field 'version'"),
-    "a generator whose name is a number": (put(P, "generator", "name", 1), "generator.name is 1"),
-    "a generator whose version is null": (put(P, "generator", "version", None), "generator.version is None"),
-    "predicted null": (put(P, "predicted", None), "predicted is None"),
-    "an unknown paradigm": (put(P, "paradigm", "pyramid"), "paradigm is 'pyramid'"),
-    "a paradigm that is a list": (put(P, "paradigm", []), "paradigm is"),
-    "patches as a string": (put(P, "patches", "2"), "patches is '2'"),
-    "a statement that is a list": (put(P, "statements", 0, []), r"statements\[0\] is"),
-    "a statement with another field": (put(P, "statements", 0, "x", 1), "unknown field 'x'"),
-    "an interval that is an object": (put(P, "statements", 0, "interval", {}), "interval is"),
-    "an end that is infinite": (put(P, "statements", 0, "interval", ["-inf", "0x1p+0"]), "expected the hex float"),
-    "an except that is a number": (put(P, "statements", 0, {"except": 1, "upper": "0x0p+0"}), "except is 1"),
-    "an except of strings": (put(P, "statements", 0, {"except": ["1"], "upper": "0x0p+0"}), r"except\[0\] is '1'"),
-    "a margin that is a decimal": (put(P, "margins", 0, "0.5"), r"margins\[0\] is '0.5'"),
-    "an unknown claim": (put(P, "claims", ["entailment", "instance", "deployment"]), "claims is"),
-    "claims in another order": (put(P, "claims", ["instance", "entailment"]), "in this order"),
 }
 
 
 @every("name", STEP_1)
-def test_step_1_refuses(name: str) -> None:
+def test_reading_refuses(name: str) -> None:
     edit, fault = STEP_1[name]
     with pytest.raises(FormatError, match=fault):
         read_certificate(files.encode(edited(edit)))
 
 
-TOP_K = {"paradigm": "top_k"}
-
-STEP_4: dict[str, tuple[dict[str, Any], str]] = {
-    "an activation out of range": (document([files.activation_statement(4, 0, 1)], **TOP_K), "less than the head's 4"),
-    "ends of an activation in reverse": (
-        document([files.activation_statement(0, 1, 0.5)], **TOP_K),
-        "expected lower <= upper",
-    ),
-    "a floor in sparse": (document([files.floor([0], 1)], paradigm="sparse"), "paradigm sparse"),
-    "sparse for a euclidean head": (document([], paradigm="sparse"), "sparse is not defined for a euclidean head"),
-}
-
-
-STEP_4_SOFTMAX: dict[str, tuple[dict[str, Any], str]] = {
-    "a patch in sparse": (document(paradigm="sparse"), "does not belong to the paradigm sparse"),
-    "an activation in assignment": (
-        document([files.activation_statement(0, 0, 1)], paradigm="assignment"),
-        "paradigm assignment",
-    ),
-}
-
-
-@every("name", STEP_4_SOFTMAX)
-def test_step_4_refuses_for_softmax(name: str) -> None:
-    value, fault = STEP_4_SOFTMAX[name]
-    certificate = read_certificate(files.encode(value))
-    with pytest.raises(FormatError, match=fault):
-        certificate.check_against(read_head(SOFTMAX))
-
-
-@every("name", STEP_4)
-def test_step_4_refuses(name: str) -> None:
-    value, fault = STEP_4[name]
-    certificate = read_certificate(files.encode(value))
-    with pytest.raises(FormatError, match=fault):
-        certificate.check_against(read_head(HEAD))
-
-
 INNER = {"geometry": {"kind": "inner_product", "radius": None}, "similarity": files.IDENTITY}
-UNDEFINED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "sparse of inner products": (INNER, {"paradigm": "sparse"}, "not defined for a inner_product head"),
-    "assignment of a mean": (
-        {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "pooling": {"kind": "top_mean", "k": 2}},
-        {"paradigm": "assignment"},
-        "for identity, the pooling top_mean",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", UNDEFINED)
-def test_what_is_not_defined_for_a_head(name: str) -> None:
-    changes, options, fault = UNDEFINED[name]
-    points = None if changes.get("geometry") == files.SOFTMAX else [[0.5]] * 4
-    head = read_head(files.head([[1.0] * 4] * 3, points, **changes))
-    with pytest.raises(FormatError, match=fault):
-        read_certificate(files.encode(edited(put(P, "patches", 1), statements=[], **options))).check_against(head)
 
 
 @pytest.mark.parametrize("paradigm", ["projection", "triangle", "top_k"])
 def test_what_is_defined_for_inner_products(paradigm: str) -> None:
     head = read_head(files.head([[1.0] * 4] * 3, [[0.5]] * 4, **INNER))
     read_certificate(files.encode(document([], paradigm=paradigm))).check_against(head)
-
-
-def test_projection_is_not_defined_for_softmax() -> None:
-    certificate = read_certificate(files.encode(document()))
-    with pytest.raises(
-        FormatError, match="projection is not defined for a softmax head, expected one of euclidean, cosine"
-    ):
-        certificate.check_against(read_head(SOFTMAX))
 
 
 def test_statements_name_themselves() -> None:

@@ -278,19 +278,3 @@ def test_what_may_overflow_is_refused(parts: dict[str, Any], numbers: dict[str, 
     certificate = files.certificate(head, [], paradigm="top_k", patches=1024)
     found = Auditor(head).check(certificate, entailment_only=True, deployment=Deployment("direct"))
     assert (found.reason, found.claims["entailment"]) == ("deployment", "proved") and why in found.message
-
-
-def test_the_numbers_of_a_head_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-
-    def asked(tensor: Any) -> bool:
-        seen.append(tensor)
-        return are_binary32(tensor)
-
-    monkeypatch.setattr("verale.checker.reading.space.are_binary32", asked)
-    head = ExactHead([[1.0]] * 5, [[0.5]], bias=[9.0] + [0.0] * 4).data
-    auditor, certificate = Auditor(head), files.certificate(head, [], classes=5, paradigm="top_k")
-    for _ in range(2):
-        found = auditor.check(certificate, entailment_only=True, deployment=Deployment("direct"))
-        assert found.claims["deployment"] == "proved"
-    assert len(seen) == 3  # prototypes, biases and weights

@@ -145,12 +145,6 @@ def test_a_value_that_is_a_float_is_decided(geometry: str) -> None:
     assert audit(data, [files.patch_statement(0, 2, *interval)], z, paradigm=paradigm(geometry)).status is Status.PROVED
 
 
-def test_a_cosine_of_one_that_is_irrational_on_the_way_is_decided() -> None:
-    z = [[0.1, 0.2, 0.7]]
-    data = files.head(WEIGHT, [[0.1, 0.2, 0.7]] * 3, BIAS, geometry=files.cosine(0.0), similarity=files.IDENTITY)
-    assert audit(data, [files.patch_statement(0, 0, math.nextafter(1.0, 0), 1.0)], z).status is Status.PROVED
-
-
 def head_of_two_masses() -> bytes:
     """A softmax head whose logits are at most 0."""
     return files.head(
@@ -220,32 +214,6 @@ def test_a_zero_latent() -> None:
     assert audit(head("softmax"), [], zero, paradigm="simplex").status is Status.PROVED
 
 
-def test_another_number_of_patches() -> None:
-    verdict = audit(head("euclidean"), [], IMAGE, patches=3)
-    assert verdict.reason == "instance"
-    assert "the latents have 2 patches, expected the certificate's 3" in verdict.message
-
-
-@pytest.mark.parametrize("kernel", [*KERNELS, "both"])
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_a_swapped_class_is_refuted(geometry: str, kernel: str) -> None:
-    data = head(geometry)
-    verdict = audit(data, [], predicted=1, paradigm=paradigm(geometry), kernel=kernel)
-    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.REFUTED, "refuted", 4)
-    assert "rival 0: at the latents" in verdict.message
-    assert verdict.claims == {"entailment": "not checked", "instance": "proved"}
-
-
-def test_a_tie_is_refuted() -> None:
-    data = files.head([[1.0, 1.0, 1.0]] * 2, POINTS)
-    assert audit(data, []).status is Status.REFUTED
-
-
-def test_a_false_statement_is_found_before_the_class() -> None:
-    verdict = audit(head("euclidean"), [files.patch_statement(0, 0, 50.0, 60.0)], predicted=1)
-    assert verdict.reason == "instance"
-
-
 def test_a_clause_is_about_all_that_it_does_not_list() -> None:
     """Masses of one patch: 1/2, 1/4, 1/8 and 1/8."""
     z = [[math.log(x) for x in (4.0, 2.0, 1.0, 1.0)]]
@@ -262,21 +230,6 @@ def test_a_clause_is_about_all_that_it_does_not_list() -> None:
     ):
         verdict = audit(data, [statement], z, paradigm="top_k", kernel="both")
         assert verdict.reason == ("" if holds else "instance")
-
-
-def test_an_order_clause_that_exempts_everyone_is_true_and_says_nothing() -> None:
-    head = files.head(
-        [[1.0, 0.0], [0.0, 1.0]], geometry=files.SOFTMAX, similarity=files.IDENTITY, domain=files.domain(None, None)
-    )
-    image = [[3.0, 0.0]]
-    statements = [
-        files.activation_statement(0, 0.9, 1.0),
-        files.activation_statement(1, 0.0, 0.1),
-        files.order_clause([0, 1], 0.0),
-    ]
-    document = files.document(head, statements, paradigm="top_k", patches=1, image=image)
-    result = check(files.encode(document), head, files.latents([image]))
-    assert result.status is Status.PROVED and result.claims["instance"] == "proved"
 
 
 BALL = {"geometry": {"kind": "inner_product", "radius": "0x1.4p+0"}, "similarity": files.IDENTITY}

@@ -78,24 +78,6 @@ def test_one_end_is_enough() -> None:
         assert (result.status is Status.PROVED) == proved
 
 
-@pytest.mark.parametrize(
-    ("parts", "options", "says"),
-    [
-        ({"similarity": {"kind": "log_ratio", "epsilon": "0x1p-6"}}, {}, "expected negated"),
-        ({"similarity": {"kind": "quadratic"}}, {}, "expected negated"),
-        ({"pooling": {"kind": "top_mean", "k": 1}}, {}, "expected negated, the pooling max and the readout linear"),
-        ({"readout": {"kind": "maximum"}}, {}, "expected negated, the pooling max and the readout linear"),
-        ({}, {"patches": 2, "image": IMAGE * 2}, "patches is 2, expected 1"),
-        ({"geometry": {"kind": "inner_product", "radius": None}, "similarity": {"kind": "rectified"}}, {}, "identity"),
-    ],
-)
-def test_other_heads_and_more_patches_are_malformed(parts: dict[str, Any], options: dict[str, Any], says: str) -> None:
-    bias = [0.0] * 3 if "readout" in parts else [0.0, 0.0]
-    data = files.head(WEIGHT, PROTOTYPES, bias, **(NEGATED | parts))
-    result = verdict(data, **options)
-    assert result.status is Status.MALFORMED and says in result.message
-
-
 PARTS: dict[str, dict[str, Any]] = {
     "negated": NEGATED,
     "inner product": NEGATED | {"geometry": {"kind": "inner_product", "radius": None}, "similarity": files.IDENTITY},

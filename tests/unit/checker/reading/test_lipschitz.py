@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import re
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +13,6 @@ from support import files
 from support.arithmetic import PRECISION, above, below, ends
 from support.exact import Head
 
-from verale.checker import Status, Verdict, check
 from verale.checker.auditor import Auditor
 from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
 from verale.checker.head import read_head
@@ -182,38 +180,6 @@ def contained(box: Box, own: list[tuple[float, float]]) -> bool:
     each = zip(box.lower, box.upper, own, strict=True)
     unit = 1 << box.bits
     return all(Fraction(least, unit) <= high and low <= Fraction(most, unit) for least, most, (low, high) in each)
-
-
-def verdict(parts: dict[str, Any], statements: list[dict[str, Any]], **options: Any) -> Verdict:
-    data = files.head([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], LINE, **parts)
-    options = {"paradigm": "mixed", "patches": 2} | options
-    return check(files.certificate(data, statements, **options), data, kernel="both", entailment_only=True)
-
-
-def test_a_certificate_is_proved_by_what_one_activation_says_of_others() -> None:
-    """Some patch is 1 away from 0, so 4 or less from 3; none is 4 or less from 7."""
-    own, ceiling = files.activation_statement(0, -1.0, None), files.order_clause([0, 1], -16.5)
-    assert verdict(DISTANCES, [own, ceiling]).status is Status.PROVED
-    assert verdict(DISTANCES, [own, ceiling], paradigm="top_k").status is Status.PROVED
-    assert verdict(DISTANCES, [own]).reason == "entailment"
-    assert verdict(DISTANCES, [ceiling]).reason == "entailment"
-    assert verdict(DISTANCES, [own, files.order_clause([0, 1], -16.0)]).reason == "entailment"
-
-
-@pytest.mark.parametrize(
-    ("parts", "options", "said"),
-    [
-        (DISTANCES | {"similarity": {"kind": "quadratic"}}, {}, "mixed is not defined for quadratic"),
-        (DISTANCES | {"pooling": {"kind": "banks", "class_token": 1}}, {}, "mixed is not defined for .* masked_max"),
-        (DISTANCES | {"pooling": {"kind": "top_mean", "k": 1}}, {}, "mixed is not defined for .* top_mean"),
-        (COSINES | {"geometry": {"kind": "inner_product", "radius": "0x1p+0"}}, {}, "mixed is not defined for a"),
-        (DISTANCES, {"minimality": True}, "minimality under mixed"),
-    ],
-)
-def test_what_is_malformed(parts: dict[str, Any], options: dict[str, Any], said: str) -> None:
-    found = verdict(parts, [files.activation_statement(0, -3.5, -3.5)], **options)
-    assert found.status is Status.MALFORMED
-    assert re.search(said, found.message)
 
 
 def test_a_limit_stops_many_statements() -> None:

@@ -12,8 +12,7 @@ import pytest
 from support import files
 
 from verale.checker import Auditor, Status
-from verale.checker.certificate import ActivationStatement, SumStatement, read_certificate
-from verale.checker.errors import FormatError
+from verale.checker.certificate import SumStatement
 from verale.checker.head import read_head
 from verale.checker.options import KERNELS, PROVED
 from verale.checker.reading.margin import lower_bound, taken_back
@@ -22,7 +21,6 @@ from verale.checker.reading.pooling import Box
 WEIGHT = [[2.0, 1.0, 0.0, -0.5], [0.5, 1.0, 1.0, 0.0], [0.0, -1.0, 0.25, 0.75]]
 """Of class 0 belong prototypes 0 and 1, of which 1 belongs to class 1 too; 2 to class 1, 3 to class 2."""
 BIAS = [0.0, 0.25, -0.5]
-IMAGE = [0.5, 0.25, 0.125, 0.125]
 """The masses of its one patch; they are the activations."""
 UNIT = 1 << 20
 
@@ -122,21 +120,3 @@ def test_only_sums_that_leave_a_margin_entail(
     ):
         verdict = auditor.check(json.dumps(document(head, statements)).encode(), entailment_only=True)
         assert (verdict.status is Status.PROVED) == entailed, (statements, verdict.message)
-
-
-def test_sums_stand_under_evidence_alone_and_need_a_linear_readout() -> None:
-    text = json.dumps(document(data(), [total(0.5)], paradigm="top_k")).encode()
-    with pytest.raises(FormatError, match="does not belong to the paradigm top_k"):
-        read_certificate(text).check_against(read_head(data()))
-    maximum = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], readout={"kind": "maximum"})
-    statements = [shown(0, 0.5), total(0.5)]
-    text = json.dumps(document(maximum, statements, 2)).encode()
-    with pytest.raises(FormatError, match="expected the readout linear"):
-        read_certificate(text).check_against(read_head(maximum))
-
-
-def test_both_kinds_of_statements_are_read() -> None:
-    read = read_certificate(json.dumps(document(data(), [shown(0, 0.5), total(0.5, [1])])).encode())
-    assert read.statements == (ActivationStatement(0, Fraction(1, 2), None), SumStatement((1,), Fraction(1, 2)))
-    assert [str(each) for each in read.statements] == ["prototype 0", "sum for 1 rivals"]
-    assert read.elements == {0: 1}
