@@ -675,10 +675,10 @@ reading/ball.py enclosures: a target lies in the span of the basis
     without radius * (isqrt(max(0, rest)) + 1)
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-projection-euclidean]
 reading/ball.py enclosures: the latent lies above the foot
-    without across * far
+    without across * (isqrt(share) + 1)
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-projection-inner_product-ball-wide-open]
 reading/ball.py enclosures: a basis is orthonormal
-    without -far * far * excess
+    without -share * excess
     unit/checker/reading/test_ball.py::test_it_holds_what_is_true_whatever_the_frame[euclidean]
 reading/facts.py Facts.sums: products of prototypes are those of differences from the base
     entry - less => entry
