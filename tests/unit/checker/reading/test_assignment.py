@@ -61,25 +61,6 @@ def test_prices_prove_what_simplex_cannot(kernel: str) -> None:
         assert (refused.reason, refused.margins[1]) == ("entailment", Fraction(3, 4) * Fraction(7, 8) - 1)
 
 
-def test_ends_that_the_margin_does_not_need_may_be_missing() -> None:
-    """Only lower ends of what is stated here say how much a patch has left."""
-    lows = [files.patch_statement(patch, 0, low, None) for patch, low in enumerate((0.5, 0.875, 0.875))]
-    result = verdict(lows)
-    assert (result.status, result.margins) == (Status.PROVED, (None, Fraction(1, 32)))
-    assert set(result.claims.values()) == {"proved"}
-    highs = [files.patch_statement(patch, 0, None, high) for patch, high in enumerate((0.51, 0.885, 0.885))]
-    assert (verdict(highs).reason, verdict([lows[0], lows[1], highs[2]]).reason) == ("entailment", "entailment")
-    # The rival's own mass is at most 1/8 where that is stated, though its lower end is not.
-    own = [*lows[1:], files.patch_statement(0, 1, None, 0.125), files.patch_statement(0, 2, None, 0.125)]
-    assert verdict([lows[0], *own], image=None).margins == (None, Fraction(21, 32) - Fraction(1, 4))
-
-
-def test_prices_are_left_alone_where_simplex_reaches_what_is_stated() -> None:
-    sure = [files.patch_statement(patch, 0, 0.875, 0.885) for patch in range(3)]
-    assert verdict(sure, image=None).margins == (None, Fraction(21, 32) - Fraction(1, 4))
-    assert verdict(sure, {1: 0.0625, 2: 0.125}, image=None, margins=[None, 0.4375]).reason == "margin"
-
-
 def test_a_price_finer_than_the_grid_is_rounded_up() -> None:
     """One patch leaves 1/2; the price changes nothing there, and is itself one step of the grid."""
     margin = verdict(STATED[:1], {1: 2.0**-1074}, patches=1, image=None, margins=[None, 1.0]).margins[1]

@@ -14,7 +14,7 @@ from support.arithmetic import PRECISION, above, below, ends
 from support.exact import Head
 
 from verale.checker.auditor import Auditor
-from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, Statement
 from verale.checker.head import read_head
 from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.reading.paradigms import Activations
@@ -79,41 +79,12 @@ def test_cosines_lie_between_those_of_the_sum_and_the_difference_of_angles(kerne
         assert (low, high) == pytest.approx((math.cos(least), math.cos(most)), abs=1e-12)
 
 
-def test_each_end_bounds_its_own_side() -> None:
-    rule, free = mixed(DISTANCES, LINE), ranges(mixed(DISTANCES, LINE))
-    below_ = ranges(rule, ActivationStatement(0, None, Fraction(-64)))
-    above_ = ranges(rule, ActivationStatement(0, Fraction(-64), None))
-    assert [low for low, _ in below_] == [low for low, _ in free]
-    assert [high for _, high in below_] == pytest.approx([-64, -25, -1], abs=1e-12)
-    assert [low for low, _ in above_] == pytest.approx([-64, -121, -225], abs=1e-12)
-    assert [high for _, high in above_] == [high for _, high in free]
-
-
-def test_another_patch_may_be_nearer() -> None:
-    """All patches 2 or more away from 0 may still be at 3, which is 3 away; and no angle is greater than pi."""
-    assert ranges(mixed(DISTANCES, LINE), ActivationStatement(0, None, Fraction(-4)))[1][1] == 0
-    assert ranges(mixed(COSINES, ANGLES), ActivationStatement(0, None, number(0.8)))[1][1] == 1
-    assert ranges(mixed(COSINES, ANGLES), ActivationStatement(0, number(-0.8), None))[1][0] == -1
-
-
 def test_a_ceiling_bounds_those_that_it_exempts_and_so_does_a_floor() -> None:
     rule = mixed(DISTANCES, LINE)
     capped = ranges(rule, OrderStatement((1,), Fraction(-64)))
     assert [high for _, high in capped] == pytest.approx([-64, -25, -64], abs=1e-12)
     raised = ranges(rule, FloorStatement((1,), Fraction(-16)))
     assert [low for low, _ in raised] == pytest.approx([-16, -49, -16], abs=1e-12)
-
-
-def test_statements_about_patches_and_activations_are_met() -> None:
-    """1 away from 7 is 3 to 5 away from 3; 3.5 away or less from 3 is what a ceiling leaves."""
-    about_patch = PatchStatement(0, 2, Fraction(1), Fraction(1))
-    alone = ranges(mixed(DISTANCES, LINE), about_patch, patches=1)
-    assert alone[1] == pytest.approx((-25, -9), abs=1e-12)
-    both = ranges(mixed(DISTANCES, LINE), about_patch, ActivationStatement(0, Fraction(-49), None), patches=1)
-    assert both[0] == pytest.approx((-49, -36), abs=1e-12)
-    assert both[1] == pytest.approx((-25, -9), abs=1e-12)
-    near = ranges(mixed(DISTANCES, LINE), about_patch, ActivationStatement(1, None, Fraction(-16)), patches=1)
-    assert near[1] == pytest.approx((-25, -16), abs=1e-12)
 
 
 def test_what_latents_contradict_proves_anything_but_fails_nowhere() -> None:

@@ -283,28 +283,6 @@ def banks(count: int = 3, class_token: int = 1, **changes: Any) -> bytes:
     )
 
 
-def test_banks_keep_the_class_token_apart() -> None:
-    """The first prototypes see patch 0 alone, the others all but patch 0, in whatever order the parts come."""
-    space = Space(read_head(banks()), load_arithmetic("arb"))
-    pooling, unit = Pooling(space), 1 << space.bits
-    parts = {
-        0: pooling.part(Ranges([unit, 0, 0], [2 * unit, unit, 0])),
-        5: pooling.part(Ranges([0, unit, 3 * unit], [0, 4 * unit, 9 * unit])),
-        7: pooling.part(Ranges([0] * 3, None)),
-    }
-    plain = Space(read_head(files.head([[1.0]] * 2, [[0.0]])), load_arithmetic("arb"))
-
-    def alone(low: int, high: int | None) -> tuple[int, int]:
-        one = Pooling(plain)
-        box = one.box({0: one.part(Ranges([low], None if high is None else [high]))}, 1)
-        return box.lower[0], box.upper[0]
-
-    expected = [alone(unit, 2 * unit), alone(0, 4 * unit), alone(0, 9 * unit)]
-    for order in permutations(parts.items()):
-        box = pooling.box(dict(order), 9)
-        assert list(zip(box.lower, box.upper, strict=True)) == expected
-
-
 def test_a_prototype_has_the_columns_that_it_looks_at() -> None:
     """Pooled over columns in any order, of any number of patches; infinite ends are never the smallest."""
     mask = [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]
@@ -349,37 +327,6 @@ def test_patches_without_statements_have_the_columns_of_a_mask(patches: int) -> 
     ):
         box = pooling.box(dict.fromkeys(stated, part), patches)
         assert box.upper == [(middle if j in full else domain)[j] for j in range(2)]
-
-
-@pytest.mark.parametrize("patch", [0, 1])
-def test_a_statement_counts_for_the_bank_that_sees_its_patch(patch: int) -> None:
-    """Two prototypes at 0: a latent on them makes the first active at patch 0, the second at any other."""
-    statement = files.patch_statement(patch, 0, 0.0, 0.0)  # of either: both prototypes live in one latent space
-    for shown in (0, 1):
-        data = files.head(
-            [[1.0 * (shown == 0), 1.0 * (shown == 1)], [0.0, 0.0]],
-            [[0.0], [0.0]],
-            [0.0, 2.0],
-            pooling={"kind": "banks", "class_token": 1},
-        )
-        for kernel in KERNELS:
-            verdict = check(
-                files.certificate(data, [statement], patches=3, minimality=True), data, kernel=kernel, minimality=True
-            )
-            assert (verdict.status is Status.PROVED) == (shown == patch), verdict.message
-            image = [[0.0] if number == patch else [1.0] for number in range(3)]
-            certificate = files.certificate(data, [statement], patches=3, image=image)
-            status = check(certificate, data, files.latents([image]), kernel).status
-            assert status is (Status.PROVED if shown == patch else Status.REFUTED)
-
-
-def test_two_patches_are_the_class_token_and_one_other() -> None:
-    """With patch 1 at 1 the second prototype is no more active than S(1), as no third patch could be nearer."""
-    pooling = {"kind": "banks", "class_token": 1}
-    data = files.head([[0.0, 0.0], [0.0, 1.0]], [[0.0], [0.0]], [1.0, 0.0], pooling=pooling)
-    for patches, proved in ((2, True), (3, False)):
-        verdict = check(files.certificate(data, [files.patch_statement(1, 0, 1.0, 1.0)], patches=patches), data)
-        assert (verdict.status is Status.PROVED) == proved
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 10**17])
