@@ -679,7 +679,7 @@ reading/ball.py enclosures: the latent lies above the foot
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-projection-inner_product-ball-wide-open]
 reading/ball.py enclosures: a basis is orthonormal
     without -share * excess
-    unit/checker/reading/test_ball.py::test_it_holds_what_is_true_whatever_the_frame[euclidean]
+    unit/checker/reading/test_quadratic.py::test_a_ball_holds_what_is_true_whatever_the_frame[euclidean]
 reading/facts.py Facts.sums: products of prototypes are those of differences from the base
     entry - less => entry
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-joint-euclidean-negated-wide-scaled]
