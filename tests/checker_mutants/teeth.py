@@ -32,9 +32,9 @@ CUTS = {
     # Every range of an activation, by half a per cent at either end.
     "activations": (
         "reading/audit.py",
-        "box = self._activations.box(self._certificate.statements, self._certificate.patches)",
+        "box = self._activations.box(self._certificate.statements, self._certificate.patches, quick)",
         """
-        box = self._activations.box(self._certificate.statements, self._certificate.patches)
+        box = self._activations.box(self._certificate.statements, self._certificate.patches, quick)
         cuts = [(high - low) // 200 for low, high in zip(box.lower, box.upper)]
         lower = [low + cut for low, cut in zip(box.lower, cuts)]
         box = type(box)(lower, [high - cut for high, cut in zip(box.upper, cuts)], box.bits)

@@ -20,7 +20,7 @@ from .deployment import deployed_margins, require_deployed
 from .evaluation import Evaluation
 from .instance import require_domain, require_not_refuted, require_true, truth
 from .joint import Joint
-from .margin import proved_margins, require, require_minimal
+from .margin import enough, proved_margins, require, require_minimal
 from .masses import Assignment, Simplex
 from .paradigms import Activations
 from .quadratic import QuadraticRule
@@ -112,6 +112,9 @@ class PlainAudit:
             proof.claims.add("minimality")
         if deployment is not None:  # 9. Deployment
             proof.deployed = deployed_margins(self._space, certificate, box, proof.margins, deployment)
+            if self._has_better and not all(margin is None or margin > 0 for margin in proof.deployed):
+                box = self._bounded()
+                proof.deployed = deployed_margins(self._space, certificate, box, proof.margins, deployment)
             require_deployed(proof.deployed)
             if subject.image is not None and not are_binary32(subject.image.exact):
                 raise unproved("the latents are no binary32 numbers, so perhaps none that are satisfy the statements")
@@ -122,8 +125,21 @@ class PlainAudit:
             proof.claims.add("deployment")
 
     def _entailed(self) -> Box:
+        """The activations, given the statements, with which the stated margins are proved, if they can be."""
+        box = self._bounded(quick=True)
+        if self._has_better and not enough(self.proof.margins, self._certificate.margins):
+            box = self._bounded()
+        return box
+
+    @property
+    def _has_better(self) -> bool:
+        """Whether more patches may prove more."""
+        patches = any(isinstance(each, PatchStatement) for each in self._certificate.statements)
+        return patches and self._space.head.geometry != "softmax"
+
+    def _bounded(self, quick: bool = False) -> Box:
         """The activations, given the statements; the margins that follow are kept."""
-        box = self._activations.box(self._certificate.statements, self._certificate.patches)
+        box = self._activations.box(self._certificate.statements, self._certificate.patches, quick)
         self.proof.margins = proved_margins(
             self._space.head, box, self._certificate.predicted, sums_of(self._certificate.statements)
         )

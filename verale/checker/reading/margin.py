@@ -112,6 +112,11 @@ def proved_margins(
     )
 
 
+def enough(proved: Sequence[Fraction | None], stated: Sequence[Fraction | None]) -> bool:
+    """Whether all margins are positive, and no less than those stated."""
+    return all(m is None or (m > 0 and (c is None or m >= c)) for m, c in zip(proved, stated, strict=True))
+
+
 def require(proved: Sequence[Fraction | None], stated: Sequence[Fraction | None]) -> None:
     """Step 7. Raises UnprovedError, which names the worst rival: `entailment` or `margin`."""
     rivals = [(bound, rival) for rival, bound in enumerate(proved) if bound is not None]

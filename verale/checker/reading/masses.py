@@ -61,7 +61,9 @@ class Simplex:
     def __init__(self, space: Space) -> None:
         self._space = space
 
-    def pooled(self, groups: Mapping[int, Sequence[PatchStatement]], patches: int) -> Ranges | None:
+    def pooled(
+        self, groups: Mapping[int, Sequence[PatchStatement]], patches: int, quick: bool = False
+    ) -> Ranges | None:
         """None: masses are pooled after their similarities."""
         return None
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import zip_longest
+from heapq import nlargest
 
 from ..certificate import PatchStatement
 from ..read.similarities import COSINES
@@ -20,6 +20,8 @@ from .points import observed, points, value_at
 from .space import Ranges, Space
 from .weights import Weights
 
+_LIKELY = 3
+"""The patches that are tried for the one end of an observable that a single patch proves."""
 _FAR = 1 << 10  # times what a distance can be: so far away the space is looked at without statements
 
 
@@ -54,17 +56,20 @@ class QuadraticRule:
             self._patches[key] = _Patch(self.space, key)
         return self._patches[key]
 
-    def pooled(self, groups: Mapping[int, Sequence[PatchStatement]], patches: int) -> Ranges | None:
+    def pooled(
+        self, groups: Mapping[int, Sequence[PatchStatement]], patches: int, quick: bool = False
+    ) -> Ranges | None:
         """The range of the working observable of every prototype at that patch where its similarity is the greatest;
         None where activations are not such a similarity, or a range may be infinite.
 
-        Of one end it is enough that one patch has it: those are tried first that prove the most by their `ball`, and
-        none that would contradict its ball if it proved more than another. The other end is the least that all patches
-        prove: only bounds that are it are improved on what the balls prove.
+        Of one end it is enough that one patch has it: those are tried that prove the most by their `ball`, some where
+        it is to be quick. The other end is the least that all patches prove: only bounds that are it are improved on
+        what the balls prove.
 
         Args:
             groups: the statements about each patch.
             patches: L.
+            quick: whether it is to take a tenth of the time, and may prove less.
         """
         head, domain = self.space.head, self.space.domain
         if head.pooling not in ("max", "masked_max") or head.similarity.unimodal or domain.upper is None:
@@ -74,26 +79,24 @@ class QuadraticRule:
         outer, sure = (list(domain.lower), negated) if falls else (negated, list(domain.lower))
         every = {number: self._patch(group) for number, group in groups.items()}
         bounds: list[dict[int, int]] = [{} for _ in outer]
-        likely: list[list[tuple[int, int, int]]] = [[] for _ in outer]
+        guesses: list[list[tuple[int, int]]] = [[] for _ in outer]
         for number, patch in every.items():
             lower, upper = patch.enclosed
             for k in [k for k, columns in enumerate(head.mask) if head.column(number) in columns]:
-                least, most = (lower[k], upper[k]) if falls else (-upper[k], -lower[k])
-                bounds[k][number] = least
+                bounds[k][number], guess = (lower[k], -upper[k]) if falls else (-upper[k], lower[k])
                 if not (falls and patch.unbounded):
-                    likely[k].append((most, least, number))
+                    guesses[k].append((guess, number))
         left = head.left(patches, groups)
         pending = {k: bounds[k] for k, columns in enumerate(head.mask) if not any(left[column] for column in columns)}
         for k, least in self._least(every, sign, pending).items():
             outer[k] = least
-        for ranked in zip_longest(*map(sorted, likely)):
-            deciding: dict[int, list[int]] = {}
-            for k, tried in enumerate(ranked):
-                if tried and -tried[1] > sure[k]:
-                    deciding.setdefault(tried[2], []).append(k)
-            for number, observables in deciding.items():
-                for k, bound in zip(observables, every[number].bounds(-sign, observables), strict=True):
-                    sure[k] = max(sure[k], bound)
+        likely: dict[int, list[int]] = {}
+        for k, found in enumerate(guesses):
+            for _, number in nlargest(_LIKELY if quick else len(found), found):
+                likely.setdefault(number, []).append(k)
+        for number, observables in likely.items():
+            for k, bound in zip(observables, every[number].bounds(-sign, observables), strict=True):
+                sure[k] = max(sure[k], bound)
         return Ranges(outer, [-end for end in sure]) if falls else Ranges(sure, [-end for end in outer])
 
     def _least(self, every: Mapping[int, _Patch], sign: int, bounds: Mapping[int, dict[int, int]]) -> dict[int, int]:

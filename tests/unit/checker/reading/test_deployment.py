@@ -226,3 +226,35 @@ def test_a_mean_of_expanded_distances_loses_what_each_of_them_does() -> None:
     assert found.claims["instance"] == "proved" and found.claims["entailment"] == "proved"
     assert found.deployed[1] is not None
     assert found.deployed[1] <= Fraction(float(short(short(bias) - computed)))
+
+
+HUGE = (2.0**127).hex()
+
+
+@pytest.mark.parametrize(
+    ("parts", "scale", "why"),
+    [
+        (
+            {"geometry": files.SOFTMAX, "similarity": {"kind": "threshold", "threshold": (0.3).hex()}},
+            None,
+            "no binary32",
+        ),
+        ({"similarity": files.log_ratio(1e-30)}, None, "similarity's epsilon is less than 2^-64"),
+        ({"similarity": {"kind": "exp_distance", "epsilon": HUGE}}, None, "similarity's epsilon may overflow"),
+        ({"geometry": {"kind": "cosine", "epsilon": HUGE}, "similarity": files.IDENTITY}, None, "cosine's epsilon may"),
+        (
+            {"similarity": {"kind": "negated"}, "pooling": {"kind": "top_mean", "k": 1024}},
+            [2.0**119],
+            "sums of distances or similarities may overflow",
+        ),
+    ],
+)
+def test_what_is_not_covered_is_refused_by_name(parts: dict[str, Any], scale: list[float] | None, why: str) -> None:
+    """Other heads: the corpora."""
+    points = None if parts.get("geometry") == files.SOFTMAX else [[0.5]]
+    parts = {"domain": files.domain(1, 2)} | parts
+    head = ExactHead([[0.25], [0.5]], points, parts, bias=[4.0, 0.0], scale=scale).data
+    certificate = files.certificate(head, [], paradigm="top_k", patches=1024)
+    found = Auditor(head).check(certificate, entailment_only=True, deployment=Deployment("direct"))
+    assert (found.reason, found.exit_code, found.claims["entailment"]) == ("deployment", 16, "proved")
+    assert why in found.message and found.claims["deployment"] == "not checked"
