@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -22,7 +23,7 @@ from verale.checker.reading.ball import Frame, enclosures
 from verale.checker.reading.facts import Facts, Target
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Ranges, Space
-from verale.checker.reading.weights import Weights
+from verale.checker.reading.weights import Weights, _Ascent
 
 Matrix = list[list[float]]
 Truths = list[tuple[Fraction, Fraction]]
@@ -384,3 +385,12 @@ def test_statements_that_nothing_satisfies_do_no_harm() -> None:
     for geometry in GEOMETRIES:
         where = space([[0.5, 0.25], [0.5, 0.25], [1.0, -1.0]], geometry, -9.0, 9.0)
         assert len(QuadraticRule(where).ranges(statements).lower) == 3
+
+
+def test_weights_that_are_no_numbers_are_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then the first fact gives a bound."""
+    monkeypatch.setattr(_Ascent, "ascend", lambda self: self.weights.__setitem__(0, Decimal("NaN")))
+    where, statements, truths = drawn(random.Random(3), "cosine", (0.0,))
+    facts = Facts(where, statements)
+    assert not any(Weights(facts).best(facts.target({0: 1})))
+    assert holds(where, QuadraticRule(where).ranges(statements), truths)
