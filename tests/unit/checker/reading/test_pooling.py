@@ -11,9 +11,8 @@ from time import process_time
 from typing import Any
 
 import pytest
-from support import arithmetic, files
+from support import files
 from support.cases import every
-from support.rationals import cosine_ends
 
 from verale.checker import Status, check
 from verale.checker.dyadic import exact
@@ -185,63 +184,6 @@ def test_the_range_over_the_domain(kind: str, kernel: str) -> None:
         )
         assert box.lower == [0]
         assert box.upper[0] / 2**box.bits == pytest.approx(most, abs=1e-12)
-
-
-GEOMETRIES: dict[str, dict[str, Any]] = {
-    "euclidean": {"prototypes": [[0.25, 0.5], [1.0, 0.0], [3.0, -2.0]], "similarity": files.log_ratio(EPSILON)},
-    "cosine": {
-        "prototypes": [[0.25, 0.5], [1.0, 0.0], [3.0, -2.0]],
-        "similarity": files.IDENTITY,
-        "geometry": files.cosine(0.25),
-    },
-    "softmax": {"similarity": files.IDENTITY, "geometry": files.SOFTMAX},
-}
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize(
-    ("geometry", "kind"), [*((geometry, KINDS[0]) for geometry in GEOMETRIES), ("euclidean", KINDS[1])]
-)
-def test_evaluation_at_latents(geometry: str, kind: str, kernel: str) -> None:
-    """At every precision the truth lies inside; fine ones decide a statement one part in 10^12 wide."""
-    width = 3 if geometry == "softmax" else 2
-    generator = random.Random(1)
-    image = [[generator.gauss(0, 1) for _ in range(width)] for _ in range(4)]
-    fields = GEOMETRIES[geometry]
-    data = files.head(
-        [[1.0] * 3, [0.0] * 3], bias=[9.0, 0.0], domain=files.domain(None, None), pooling={"kind": kind}, **fields
-    )
-    points = fields.get("prototypes")
-
-    def observable(z: list[float], j: int) -> float:
-        if points is None:
-            return math.exp(z[j]) / sum(map(math.exp, z))
-        if geometry == "euclidean":
-            return float(arithmetic.squared_distance(z, points[j]))
-        return float(cosine_ends(z, points[j], 0.25)[0])
-
-    def s(m: float) -> float:
-        return math.log((m + 1) / (m + EPSILON)) if geometry == "euclidean" else m
-
-    latents = EnclosedLatents.exactly(exact(files.flat(image), width))
-    evaluation = Evaluation(Space(read_head(data), load_arithmetic(kernel)), latents)
-    for j in range(3):
-        values = [observable(z, j) for z in image]
-        if kind == KINDS[0]:
-            truth = max(map(s, values)) - sum(map(s, values)) / 4
-        else:
-            truth = s(min(values)) - s(sum(values) / 4)
-        for bits in (0, 1, 3, 8, 20, 40, 256):
-            box = evaluation.activations(bits)
-            low, high = Fraction(box.lower[j], 1 << bits), Fraction(box.upper[j], 1 << bits)
-            assert low - Fraction(1, 10**12) <= Fraction(truth) <= high + Fraction(1, 10**12)
-            assert high - low <= Fraction(16, 1 << bits)
-        for least, greatest, holds in ((1 - 1e-12, 1 + 1e-12, True), (1 + 1e-12, 2.0, False), (0.0, 1 - 1e-12, False)):
-            statement = files.activation_statement(j, truth * least, truth * greatest)
-            certificate = files.certificate(data, [statement], paradigm="top_k", patches=4, image=image)
-            verdict = check(certificate, data, files.latents([image]), kernel)
-            assert (verdict.status is Status.PROVED) == holds
-            assert holds or verdict.reason == "instance"
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
