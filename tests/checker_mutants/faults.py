@@ -372,7 +372,7 @@ read/pictures.py _plus_nearest: c is preferred to b
     unit/checker/read/test_pictures.py::test_all_filters_over_all_bytes[1-300]
 read/pictures.py _chunks: a damaged chunk is read
     never zlib.crc32(data[at + 4 : end]) != int.from_bytes(data[end : end + 4], "big")
-    unit/checker/read/test_pictures.py::test_refuses_what_breaks_a_rule[picture-damaged]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/picture-damaged]
 read/pictures.py read_png: channels are rows of pixels
     lines[start + channel : start + length - 1 : stored]
     => lines[start + channel * columns : start + (channel + 1) * columns]
@@ -382,7 +382,7 @@ read/pictures.py _plus_above: bytes are carried into the next one
     unit/checker/read/test_pictures.py::test_reads_every_filter[filters2-shape0]
 read/pictures.py _inflated: something may follow the stream
     without inflating.unused_data
-    unit/checker/read/test_pictures.py::test_refuses_what_breaks_a_rule[picture-behind-the-stream]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/picture-behind-the-stream]
 read/pictures.py Pictures.find: every digest is that of the first picture
     self._kept.get(key) => self._kept[next(iter(self._kept))]
     unit/checker/read/test_pictures.py::test_a_row_of_a_tensor_and_a_png_file_have_the_same_digest
@@ -397,22 +397,22 @@ read/pictures.py Picture.key: rows and columns are exchanged
     unit/checker/read/test_pictures.py::test_reads_every_filter[filters0-shape0]
 read/pictures.py _tensor: floats are bytes
     never tensor.dtype != "U8"
-    unit/checker/read/test_pictures.py::test_refuses_what_breaks_a_rule[picture-floats]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/picture-floats]
 read/network_file.py _layers: a layer that nobody reads is left
     layers[:-1] => []
-    unit/checker/read/test_network_file.py::test_refuses_what_breaks_one_rule[network-unread]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network-unread]
 read/formats.py such: a field has whatever value
     never not holds(result)
-    unit/checker/read/test_safetensors_reader.py::test_refuses
+    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/head-dtype-unknown]
 read/network_file.py _input: a picture may be divided by minus one
     never min(std) <= 0
-    unit/checker/read/test_network_file.py::test_refuses_what_breaks_one_rule[network-std-zero]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network-std-zero]
 read/network_file.py _windows: the last window is left out
     room // stride + 1 => max(1, room // stride)
     unit/checker/read/test_network_file.py::test_reads_a_small_network
 read/network_file.py _check_tensors: a magnitude less than the bias
     never any(most < abs(bias) for most, bias in sizes)
-    unit/checker/read/test_network_file.py::test_refuses_what_breaks_one_rule[network-magnitude-less]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network-magnitude-less]
 network/functions.py Ends.centred: the radius is to the lower end
     high - centre => high - centre - (high > centre)
     unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-False]
@@ -633,23 +633,20 @@ reading/facts.py _moved: squares add up as lengths do
 reading/weights.py _Ascent._vertex: the weights leave out how far the latent may be
     [one - kappa * other for one, other in zip(self._tau, foot, strict=True)] => list(self._tau)
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean]
-reading/weights.py Weights.__init__: floats are all there is
-    FLOATS if quick else DECIMALS => FLOATS
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-cosine]
 reading/ball.py enclosures: a target lies in the span of the basis
     without radius * (isqrt(max(0, rest)) + 1)
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-projection-euclidean]
 reading/ball.py enclosures: the latent lies above the foot
-    without across * far
+    without across * (isqrt(share) + 1)
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-projection-inner_product-ball-wide-open]
 reading/ball.py enclosures: a basis is orthonormal
-    without -far * far * excess
-    unit/checker/reading/test_ball.py::test_it_holds_what_is_true_whatever_the_frame[euclidean]
+    without -share * excess
+    unit/checker/reading/test_quadratic.py::test_a_ball_holds_what_is_true_whatever_the_frame[euclidean]
 reading/facts.py Facts.sums: products of prototypes are those of differences from the base
     entry - less => entry
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-joint-euclidean-negated-wide-scaled]
 reading/weights.py _Ascent.ascend: the first weights are not improved
-    range(self._precision.rounds * (len(self.weights) + 1)) => ()
+    range(_ROUNDS * (len(self.weights) + 1)) => ()
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/hypersphere-euclidean-unbounded-wide]
 reading/points.py points: a point may break what is stated
     without satisfies(facts, point)
@@ -693,10 +690,10 @@ read/formats.py nullable: a missing end is 0
     unit/checker/read/test_head_file.py::test_reads_a_euclidean_head
 read/formats.py _object: of two fields of one name the last one counts
     never len(value) != len(pairs)
-    unit/checker/read/test_json_reader.py::test_refuses
+    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/repeated-key]
 read/formats.py _check_places: a header may be longer than the file
     never at != size
-    unit/checker/read/test_safetensors_reader.py::test_refuses
+    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/head-tail]
 read/head_file.py _read: the digest is of the description alone
     hashlib.sha256(data) => hashlib.sha256(repr(description).encode('utf-8'))
     unit/checker/read/test_head_file.py::test_reads_a_euclidean_head
@@ -721,7 +718,7 @@ read/latents.py read_latents_file: numbers may be infinite
     corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/latents-nan]
 read/network_file.py _check_tensors: weights may be infinite
     without tensor.check_finite()
-    unit/checker/read/test_network_file.py::test_refuses_what_breaks_one_rule[network-bias-infinite]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network-bias-infinite]
 read/latents.py Latents.find: the first image is taken
     self._index_of[digest] => 0
     unit/checker/read/test_latents.py::test_finds_every_image_by_its_values_in_any_layout[NLD]

@@ -21,7 +21,6 @@ __all__ = [
     "chunk",
     "drawn_picture",
     "hostile_networks",
-    "hostile_pictures",
     "layer",
     "network_file",
     "picture_digest",
@@ -158,17 +157,7 @@ def drawn_picture(shape: tuple[int, int, int], seed: int = 0) -> list[list[list[
 
 
 def hostile_networks() -> dict[str, bytes]:
-    """Network files that break exactly one rule, by name: those of the corpora, and a long one."""
+    """Network files that break exactly one rule, by name."""
     others = ("network-missing", "network-depth")
     cases = {case.name.removeprefix("picture/"): case.network for case in stored("picture")}
-    found = {name: data or b"" for name, data in cases.items() if name.startswith("network-") and name not in others}
-    layers = [layer(f"a{i}", "relu", f"a{i - 1}" if i else "picture") for i in range(4097)]
-    return found | {"network-layers-many": network_file(layers, {})}
-
-
-def hostile_pictures() -> dict[str, tuple[bytes, str]]:
-    """Files of pictures that break exactly one rule, by name, and what a reader says of each."""
-    cases = {
-        case.name.removeprefix("picture/"): case for case in stored("picture") if case.name != "picture/picture-missing"
-    }
-    return {name: (case.pictures or b"", case.message) for name, case in cases.items() if name.startswith("picture-")}
+    return {name: data or b"" for name, data in cases.items() if name.startswith("network-") and name not in others}

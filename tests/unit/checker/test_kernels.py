@@ -121,10 +121,6 @@ def test_terms_that_are_left_out_decide_where_the_first_lie_on_the_grid(
             holds(kernel.exp(mantissa, -2, bits), (flint.arb(mantissa) / 4).exp(), bits)
 
 
-def test_exp_of_zero_is_exact(kernel: Arithmetic) -> None:
-    assert kernel.exp(0, 0, 77) == (1 << 77, 1 << 77)
-
-
 def test_exp_that_vanishes_and_exp_that_overflows(kernel: Arithmetic) -> None:
     assert kernel.exp(-3, 1000, 128) == (0, 1)
     assert kernel.exp(-1, 7, 127) == (0, 1)

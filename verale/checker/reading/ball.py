@@ -15,8 +15,7 @@ at most (1 + h) |f|^2: the matrix of the <e_i, e_j> has no eigenvalue greater th
 [a_i low_0 - high_i, a_i high_0 - low_i]. So each |<y - g, b_i>| is bounded, and with it d_j, the sum of these bounds
 times |l_ji|; and |y - g|^2 = |y|^2 - sum v_i 2 <y, b_i> + |g|^2.
 
-Any v and l are sound, so they come from code that need not be right (`weights`). For all observables f and <g, b> are
-computed from products that are rounded, and what that loses is added.
+Any v and l are sound, so they come from code that need not be right (`weights`).
 """
 
 from __future__ import annotations
@@ -62,16 +61,14 @@ def enclosures(facts: Facts, frame: Frame) -> list[tuple[int, int]]:
         products = [dot(vector, image) for image in images]
         products[j] -= 1 << 2 * places
         excess = max(excess, sum(map(abs, products)))
-    (*along, middles), (*losses, lost) = facts.sums([*basis, frame.foot])
-    loss, lost = isqrt(dot(losses, losses)) + 1, ceil_shift(lost, lift - below + facts.coarse) + 2
-    unit, ranges = facts.coarse - places, []  # |f| and |r| are at 2^unit
-    for k, (middle, *shares) in enumerate(zip(middles, *along, strict=True)):
-        length = isqrt(dot(shares, shares))
-        near, far = max(0, length - loss), length + 1 + loss
-        rest = ceil_shift(facts.squares[k], -2 * unit) - near * near - (-far * far * excess >> 2 * places)
-        half = across * far + (radius * (isqrt(max(0, rest)) + 1) << places + 1)
-        middle, half = floor_shift(middle, lift - below + facts.coarse), ceil_shift(half, unit - places - 1) + lost
-        low, high = middle - half, middle + half
+    *along, middles = facts.sums([*basis, frame.foot])
+    ranges = []
+    for k, (middle, *shares) in enumerate(zip(middles, *along, strict=True)):  # |f| and |r| are at 2^-places
+        share = dot(shares, shares)
+        rest = (facts.squares[k] << 2 * places) - share - (-share * excess >> 2 * places)
+        half = across * (isqrt(share) + 1) + (radius * (isqrt(max(0, rest)) + 1) << places + 1)
+        half = ceil_shift(half, -2 * places - 1)
+        low, high = floor_shift(middle, lift - below) - half, ceil_shift(middle, lift - below) + half
         if facts.distances:  # |y|^2 - 2 <y, b> + |b|^2
             low, high = least - 2 * high, most - 2 * low
         ranges.append((low + facts.constants[k], high + facts.constants[k]))

@@ -92,7 +92,6 @@ class Facts:
         intervals: of the working observables, in the order of the statements.
         ends: (low, high) of every form, on the grid (`space`).
         lift: `<b_i, b_j> << lift` is on the grid.
-        coarse: the unit of `sums` is 2^coarse.
         parts: how many parts of this kind a form has: 1 of distances, 2 of products.
 
     Args:
@@ -102,7 +101,7 @@ class Facts:
     """
 
     def __init__(self, space: Space, statements: Sequence[PatchStatement], inward: bool = False) -> None:
-        self._space, self.lift, self.coarse = space, space.lift, space.coarse
+        self._space, self.lift = space, space.lift
         self.look = space.arithmetic.clock.look
         self.distances = space.head.geometry == "euclidean"
         self.parts = 1 if self.distances else 2
@@ -111,8 +110,7 @@ class Facts:
         if self.distances:
             stated.sort(key=lambda pair: pair[1][1] - pair[1][0])  # the first is the base
         own = [j for j, _ in stated]
-        pairs = space.products(own)
-        self._columns, self._coarse = [column for column, _ in pairs], [column for _, column in pairs]
+        self._columns = space.products(own)
         if self.distances:
             base = self._columns[0]
             self._origin, square = space.vectors[own[0]], base[own[0]]
@@ -170,19 +168,16 @@ class Facts:
         """What every observable adds to its form, or to half of it, on the grid."""
         return [each << self.lift for each in self.squares] if self.distances else self._space.offsets
 
-    def sums(self, rows: Rows) -> tuple[Rows, list[int]]:
-        """For each row of weights of the facts, and every observable, about sum w_i <b, b_i> in units of 2^`coarse`;
-        and for each row what these may be off by. Of products b is the observable's vector A_k."""
-        moved = [0] * len(rows)
-        if self.distances:  # <b_k, b_i> = <p_k, p_i> - <p_k, p_0> - <p_i, p_0> + |p_0|^2
-            moved = [dot(row, self._moved) >> self.coarse for row in rows]
-            rows = [[-sum(row[1:]), *row[1:]] for row in rows]
-        else:
-            rows = [row[1:] for row in rows]
+    def sums(self, rows: Rows) -> Rows:
+        """For each row of weights of the facts, and every observable, sum w_i <b, b_i>. Of products b is the
+        observable's vector A_k."""
         arithmetic = self._space.arithmetic
-        products = arithmetic.product(arithmetic.matrix(rows), self._coarse)
-        sums = [[entry - less for entry in row] if less else row for row, less in zip(products, moved, strict=True)]
-        return sums, [sum(map(abs, row)) + 1 for row in rows]
+        if not self.distances:
+            return arithmetic.product(arithmetic.matrix([row[1:] for row in rows]), self._columns)
+        # <b_k, b_i> = <p_k, p_i> - <p_k, p_0> - <p_i, p_0> + |p_0|^2
+        products = arithmetic.product(arithmetic.matrix([[-sum(row[1:]), *row[1:]] for row in rows]), self._columns)
+        moved = [dot(row, self._moved) for row in rows]
+        return [[entry - less for entry in row] for row, less in zip(products, moved, strict=True)]
 
     def least(self, target: Target, weights: Sequence[int], bits: int, images: Sequence[int] = ()) -> int:
         """A lower bound of a combination, on the grid.

@@ -32,7 +32,6 @@ _LEAST_BITS = 128
 _BITS_BELOW_GRAM = 64
 _KEPT = 2**21
 """Products of prototypes that are kept, at most: some 200 megabytes."""
-_COARSE = 30
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,6 @@ class Space:
         lift: `<A_j, A_k> << lift` is on the grid.
         vectors: the integer prototypes A_k.
         squares: <A_k, A_k>.
-        coarse: floor(<A_j, A_k> 2^-coarse) has `_COARSE` bits, at most.
         longest: no less than any |A_k|.
         norms: cosines only: (lo, hi) of |A_k| on the grid.
         reach: an upper bound of |v|^2 on the grid, v = u for cosines, v = z - c for inner products, whose latents lie
@@ -90,7 +88,6 @@ class Space:
         self.vectors = head.prototypes.rows
         self.squares = [dot(row, row) for row in self.vectors]
         self.longest = isqrt(max(self.squares, default=0)) + 1
-        self.coarse = max(0, 2 * self.longest.bit_length() - _COARSE)
         self.offsets = [0] * head.count
         if head.geometry in ("euclidean", "inner_product"):
             unit = 2 * head.prototypes.bits
@@ -107,7 +104,7 @@ class Space:
             self.reach = self.least_reach = 1 << self.bits
             self.norms = [sqrt_ends(square << 2 * self.bits) for square in self.squares]
         self.domain = domain_ranges(head, arithmetic, self.bits)
-        self._products: dict[int, tuple[list[int], list[int]]] = {}
+        self._products: dict[int, list[int]] = {}
 
     @cached_property
     def _matrix(self) -> Matrix:
@@ -118,17 +115,16 @@ class Space:
         """The product of every prototype with each of these vectors: a row for each prototype."""
         return self.arithmetic.product(self._matrix, [list(column) for column in zip(*rows, strict=True)])
 
-    def products(self, prototypes: Sequence[int]) -> list[tuple[list[int], list[int]]]:
-        """For each of these prototypes its <A_j, A_k> with every prototype, exactly and coarsely. Some are kept: many
-        patches, and many certificates, speak of the same ones."""
+    def products(self, prototypes: Sequence[int]) -> Rows:
+        """For each of these prototypes its <A_j, A_k> with every prototype. Some are kept: many patches, and many
+        certificates, speak of the same ones."""
         kept = self._products
         if len(kept.keys() | set(prototypes)) * self.head.count > _KEPT:
             kept.clear()
         missing = [j for j in dict.fromkeys(prototypes) if j not in kept]
         if missing:
             products = self.by_prototypes([self.vectors[j] for j in missing])
-            for j, *column in zip(missing, *products, strict=True):
-                kept[j] = column, [entry >> self.coarse for entry in column]
+            kept |= {j: column for j, *column in zip(missing, *products, strict=True)}
         return [kept[j] for j in prototypes]
 
     @cached_property

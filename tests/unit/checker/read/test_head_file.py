@@ -234,26 +234,9 @@ def _steps(
 
 
 UNUSABLE = {
-    "a radius that is a number": (
-        files.head(WEIGHT, POINTS, **BALL | {"geometry": part("inner_product", radius=1)}),
-        "geometry.radius is 1, expected a string",
-    ),
-    "no radius": (files.head(WEIGHT, POINTS, **BALL | {"geometry": part("inner_product")}), "lacks the field 'radius'"),
     "quadratic distances without a bound": (
         files.head(WEIGHT, POINTS, similarity=part("quadratic"), domain=files.domain(None, 0.0)),
         "domain is unbounded, expected two ends: quadratic",
-    ),
-    "a threshold of cosines": (
-        files.head(WEIGHT, [POINTS[0]] * 2, **COSINE | {"similarity": part("threshold", threshold="0x1p-1")}),
-        "similarity is threshold, expected identity or exponential or quadratic or rectified or steps for cosine",
-    ),
-    "a step of no kind": (
-        _steps(part("sine")),
-        r"similarity.steps\[0\] is .*, expected an object whose kind is one of",
-    ),
-    "steps that are no list": (
-        files.head(WEIGHT, POINTS, similarity=part("steps", steps="exp")),
-        "similarity.steps is 'exp', expected a list of steps",
     ),
     "a step with a number too many": (_steps(part("negate", number="0x1p+0")), "similarity.steps"),
     "seventeen steps": (_steps(*[part("negate")] * 17), "similarity.steps has 17 steps, expected at most 16"),
@@ -274,10 +257,6 @@ UNUSABLE = {
         _steps(part("from_peak"), part("negate"), geometry=files.SOFTMAX),
         "step 0, from_peak, is not defined for softmax",
     ),
-    "steps without a limit, and without a bound": (
-        _steps(part("negate"), domain=files.domain(0.0, None)),
-        "domain is unbounded, expected two ends: steps has no least value without",
-    ),
     "a limit that is not 0, without a bound": (
         _steps(part("reciprocal", number="0x1p+0"), part("add", number="0x1p+0"), domain=files.domain(0.0, None)),
         "domain is unbounded, expected two ends: steps",
@@ -286,68 +265,10 @@ UNUSABLE = {
         _steps(part("negate"), scale=[1.0, 1.0]),
         "'scale' is there, expected none for steps, but for log_ratio, negated, exponential, steps only",
     ),
-    "a class token below 0": (
-        files.head(WEIGHT, POINTS, pooling=part("banks", class_token=-1)),
-        "expected an integer from 0",
-    ),
-    "an unknown readout": (
-        files.head(WEIGHT, POINTS, readout=part("argmax")),
-        "readout is .* linear, soft_tree, maximum",
-    ),
-    "children that are no list": (
-        files.head(LEAVES, POINTS, **tree(1, [-2, -2])),
-        "readout.absent is 1, expected a list",
-    ),
-    "a peak of distances' log ratios": (
-        file(described(), weight=WEIGHT, prototypes=POINTS, peak=[0.0, 0.0]),
-        "'peak' is there, expected none for log_ratio, but for quadratic, steps only",
-    ),
-    "a scale of quadratic": (
-        file(described(similarity=part("quadratic")), weight=WEIGHT, prototypes=POINTS, scale=[1.0, 1.0]),
-        "'scale' is there, expected none for quadratic",
-    ),
-    "a peak too many": (
-        file(described(similarity=part("quadratic")), weight=WEIGHT, prototypes=POINTS, peak=[1.0] * 3),
-        r"'peak' has shape \[3\], expected \[2\]",
-    ),
-    "other metadata": (file({"format": "pt"}, weight=WEIGHT), "expected one: 'verale.head'"),
-    "metadata that is no JSON": (file({"verale.head": "{"}), "verale.head is not JSON"),
-    "metadata that repeats a key": (file({"verale.head": '{"version": 1, "version": 1}'}), "repeats the key"),
-    "a list for metadata": (file({"verale.head": "[]"}), "expected one JSON object"),
-    **{
-        f"no {field}": (file(without(field), weight=WEIGHT, prototypes=POINTS), f"lacks the field '{field}'")
-        for field in files.description()
-    },
-    "another field": (files.head(WEIGHT, POINTS, scale=1), "unknown field 'scale'"),
-    "a kind that is a list": (files.head(WEIGHT, POINTS, geometry={"kind": []}), "geometry is"),
-    "an unknown similarity": (files.head(WEIGHT, POINTS, similarity={"kind": "exp"}), "similarity is"),
-    "log_ratio of cosines": (
-        files.head(WEIGHT, POINTS[:1] * 2, geometry=files.cosine(0.0)),
-        "expected identity or .* for cosine",
-    ),
-    "log_ratio of masses": (
-        files.head(WEIGHT, geometry=files.SOFTMAX),
-        "expected identity or threshold or steps for softmax",
-    ),
-    "mean pooling": (files.head(WEIGHT, POINTS, pooling={"kind": "mean"}), "pooling is"),
-    "focal pooling with a field": (
-        files.head(WEIGHT, POINTS, pooling={"kind": "max_minus_mean", "k": 1}),
-        "unknown field 'k'",
-    ),
     "the mean distance of masses": (
         files.head(WEIGHT, **SOFTMAX, pooling={"kind": "max_minus_mean_distance"}),
         "defined for euclidean only, not for softmax",
     ),
-    "a domain with another field": (
-        files.head(WEIGHT, POINTS, domain={"lower": None, "upper": None, "x": 1}),
-        "unknown field",
-    ),
-    "an infinite domain": (files.head(WEIGHT, POINTS, domain={"lower": None, "upper": "inf"}), "domain.upper is 'inf'"),
-    "labels that are no list": (files.head(WEIGHT, POINTS, labels="ab"), "list of strings, one a class"),
-    "a weight of one dimension": (file(described(), weight=[1.0, 2.0], prototypes=POINTS), "expected 2 dimensions"),
-    "another tensor": (file(described(), weight=WEIGHT, prototypes=POINTS, gamma=[1.0]), "tensor 'gamma' is unknown"),
-    "a NaN prototype": (files.head(WEIGHT, [[float("nan"), 0.0], [1.0, 1.0]]), "holds nan"),
-    "a NaN bias": (files.head(WEIGHT, POINTS, [0.0, float("nan")]), "tensor 'bias' holds nan"),
 }
 
 

@@ -61,78 +61,11 @@ def test_prices_prove_what_simplex_cannot(kernel: str) -> None:
         assert (refused.reason, refused.margins[1]) == ("entailment", Fraction(3, 4) * Fraction(7, 8) - 1)
 
 
-def test_ends_that_the_margin_does_not_need_may_be_missing() -> None:
-    """Only lower ends of what is stated here say how much a patch has left."""
-    lows = [files.patch_statement(patch, 0, low, None) for patch, low in enumerate((0.5, 0.875, 0.875))]
-    result = verdict(lows)
-    assert (result.status, result.margins) == (Status.PROVED, (None, Fraction(1, 32)))
-    assert set(result.claims.values()) == {"proved"}
-    highs = [files.patch_statement(patch, 0, None, high) for patch, high in enumerate((0.51, 0.885, 0.885))]
-    assert (verdict(highs).reason, verdict([lows[0], lows[1], highs[2]]).reason) == ("entailment", "entailment")
-    # The rival's own mass is at most 1/8 where that is stated, though its lower end is not.
-    own = [*lows[1:], files.patch_statement(0, 1, None, 0.125), files.patch_statement(0, 2, None, 0.125)]
-    assert verdict([lows[0], *own], image=None).margins == (None, Fraction(21, 32) - Fraction(1, 4))
-
-
-def test_the_margin_that_prices_prove_can_be_stated_and_no_more() -> None:
-    assert verdict(margins=[None, 2.0**-5]).status is Status.PROVED
-    assert verdict(margins=[None, 2.0**-5 * (1 + 2.0**-52)]).reason == "margin"
-
-
-@pytest.mark.parametrize(
-    ("prices", "paid"),
-    [({}, 0.75), ({1: 0.125}, 0.875), ({1: 0.125, 2: 0.25}, 0.75), ({1: 0.5, 2: 0.5}, 1.0), ({1: 1e300}, 1.0)],
-)
-def test_other_prices_prove_less(prices: dict[int, float], paid: float) -> None:
-    result = verdict(prices=prices)
-    assert (result.reason, result.margins[1]) == ("entailment", Fraction(21, 32) - Fraction(paid))
-
-
-def test_prices_are_left_alone_where_simplex_reaches_what_is_stated() -> None:
-    sure = [files.patch_statement(patch, 0, 0.875, 0.885) for patch in range(3)]
-    assert verdict(sure, image=None).margins == (None, Fraction(21, 32) - Fraction(1, 4))
-    assert verdict(sure, {1: 0.0625, 2: 0.125}, image=None, margins=[None, 0.4375]).reason == "margin"
-
-
-def test_the_price_of_a_prototype_that_the_rival_does_not_gain_by_is_not_used() -> None:
-    assert verdict(prices={0: 9.0} | EIGHTH).margins == (None, Fraction(1, 32))
-
-
 def test_a_price_finer_than_the_grid_is_rounded_up() -> None:
     """One patch leaves 1/2; the price changes nothing there, and is itself one step of the grid."""
     margin = verdict(STATED[:1], {1: 2.0**-1074}, patches=1, image=None, margins=[None, 1.0]).margins[1]
     assert margin is not None
     assert 0 < Fraction(3, 8) - Fraction(1, 2) - margin < Fraction(1, 2**120)
-
-
-@pytest.mark.parametrize("dropped", range(3))
-def test_a_removed_statement_is_missed(dropped: int) -> None:
-    assert verdict(STATED[:dropped] + STATED[dropped + 1 :]).reason == "entailment"
-
-
-def test_a_patch_more_or_a_moved_end_is_missed() -> None:
-    assert verdict(patches=4, image=None).reason == "entailment"
-    assert verdict(patches=10**18 - 1, image=None).reason == "entailment"
-    assert verdict([files.patch_statement(0, 0, 0.4375, 0.51), *STATED[1:]]).reason == "entailment"
-
-
-def test_a_wrong_class_is_refuted() -> None:
-    assert verdict(predicted=1, prices=None).status is Status.REFUTED
-    document = files.document(HEAD, STATED, predicted=1, paradigm="assignment", patches=3)
-    document["predicate"]["hints"] = {"prices": [hint({0: 0.5}, rival=0)]}
-    assert check(files.encode(document), HEAD).reason == "entailment"
-
-
-def test_a_statement_that_can_be_dropped_at_the_best_prices_is_named() -> None:
-    """What these prices prove without the statement does not matter: others prove it."""
-    result = verdict([*STATED, files.patch_statement(0, 1, 0.24, 0.25)], {2: 0.125})
-    assert (result.status, result.reason) == (Status.NOT_PROVED, "minimality")
-    assert "statement 3 (patch 0, prototype 1) is not shown to be needed" in result.message
-
-
-def test_without_a_statement_even_simplex_may_prove_it() -> None:
-    sure = [files.patch_statement(patch, 0, 0.875, 0.885) for patch in range(3)]
-    assert verdict([*sure, files.patch_statement(0, 1, 0.0, 0.125)], image=None).reason == "minimality"
 
 
 @every("seed", range(40))
@@ -221,10 +154,3 @@ def test_the_heaviest_matching_is_found(seed: int) -> None:
         for order in permutations([*range(columns), *[-1] * rows], rows)
     )
     assert sum(weights[row][column] for row, column in pairs) == most
-
-
-def test_it_is_refused_where_activations_are_no_maxima() -> None:
-    """Its rule speaks of the largest masses alone."""
-    head = files.head([[0.75, 0.0, 0.0], [0.0, 1.0, 1.0]], **SOFTMAX, pooling={"kind": "max_minus_mean"})
-    result = check(files.encode(files.document(head, STATED, paradigm="assignment", patches=3)), head)
-    assert result.status is Status.MALFORMED and "pooling max_minus_mean" in result.message

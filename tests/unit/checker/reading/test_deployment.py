@@ -154,30 +154,6 @@ def test_the_verdict_names_the_claim() -> None:
     assert (refused.reason, refused.exit_code) == ("uncovered", 15) and "deployment" in refused.message
 
 
-@pytest.mark.parametrize(
-    ("head", "why"),
-    [
-        (varied_head("tree"), "soft_tree is not covered"),
-        (varied_head("quartic"), "similarity quadratic is not covered"),
-        (varied_head("threshold"), "threshold is no binary32 number"),
-        (small_head("cosine"), "overflow"),
-        (
-            replace(small_head("cosine"), geometry=type(small_head("cosine").geometry)(0.0), domain=Box(0, 1)),
-            "underflow",
-        ),
-        (replace(small_head("euclidean"), domain=Box()), "overflow"),
-        (replace(small_head("euclidean"), prototypes=small_head("euclidean").prototypes.double() / 3), "prototypes"),
-        (replace(small_head("euclidean"), similarity=type(small_head("euclidean").similarity)(1e-30)), "epsilon"),
-        (replace(varied_head("top mean"), similarity=varied_head("exp_distance").similarity), "pooling top_mean"),
-    ],
-)
-def test_what_is_not_covered_is_refused_by_name(head: Head, why: str) -> None:
-    found = verdict(head)
-    assert (found.status.value, found.reason, found.exit_code) == ("NOT_PROVED", "deployment", 16)
-    assert why in found.message
-    assert found.claims["entailment"] == "proved" and found.claims["deployment"] == "not checked"
-
-
 def test_a_thin_margin_falls_short() -> None:
     head = bounded(COVERED["euclidean"])
     found = verdict(replace(head, weight=head.weight * 1e-3 + 1e4))
@@ -252,45 +228,33 @@ def test_a_mean_of_expanded_distances_loses_what_each_of_them_does() -> None:
     assert found.deployed[1] <= Fraction(float(short(short(bias) - computed)))
 
 
-NEGATED = {"domain": files.domain(1, 2), "similarity": {"kind": "negated"}, "pooling": {"kind": "top_mean", "k": 1024}}
 HUGE = (2.0**127).hex()
 
 
 @pytest.mark.parametrize(
-    ("parts", "numbers", "why"),
+    ("parts", "scale", "why"),
     [
-        (NEGATED, {"scale": [2.0**119]}, "sums of distances or similarities may overflow"),
-        ({"similarity": {"kind": "exp_distance", "epsilon": HUGE}}, {}, "similarity's epsilon may overflow"),
         (
-            {"geometry": {"kind": "cosine", "epsilon": HUGE}, "similarity": files.IDENTITY},
-            {},
-            "cosine's epsilon may overflow",
+            {"geometry": files.SOFTMAX, "similarity": {"kind": "threshold", "threshold": (0.3).hex()}},
+            None,
+            "no binary32",
         ),
+        ({"similarity": files.log_ratio(1e-30)}, None, "similarity's epsilon is less than 2^-64"),
+        ({"similarity": {"kind": "exp_distance", "epsilon": HUGE}}, None, "similarity's epsilon may overflow"),
+        ({"geometry": {"kind": "cosine", "epsilon": HUGE}, "similarity": files.IDENTITY}, None, "cosine's epsilon may"),
         (
-            {"geometry": {"kind": "rooted_cosine", "epsilon": HUGE}, "similarity": files.IDENTITY},
-            {},
-            "cosine's epsilon may overflow",
+            {"similarity": {"kind": "negated"}, "pooling": {"kind": "top_mean", "k": 1024}},
+            [2.0**119],
+            "sums of distances or similarities may overflow",
         ),
     ],
 )
-def test_what_may_overflow_is_refused(parts: dict[str, Any], numbers: dict[str, Any], why: str) -> None:
-    head = ExactHead([[0.25], [0.5]], [[0.5]], parts, bias=[4.0, 0.0], **numbers).data
+def test_what_is_not_covered_is_refused_by_name(parts: dict[str, Any], scale: list[float] | None, why: str) -> None:
+    """Other heads: the corpora."""
+    points = None if parts.get("geometry") == files.SOFTMAX else [[0.5]]
+    parts = {"domain": files.domain(1, 2)} | parts
+    head = ExactHead([[0.25], [0.5]], points, parts, bias=[4.0, 0.0], scale=scale).data
     certificate = files.certificate(head, [], paradigm="top_k", patches=1024)
     found = Auditor(head).check(certificate, entailment_only=True, deployment=Deployment("direct"))
-    assert (found.reason, found.claims["entailment"]) == ("deployment", "proved") and why in found.message
-
-
-def test_the_numbers_of_a_head_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-
-    def asked(tensor: Any) -> bool:
-        seen.append(tensor)
-        return are_binary32(tensor)
-
-    monkeypatch.setattr("verale.checker.reading.space.are_binary32", asked)
-    head = ExactHead([[1.0]] * 5, [[0.5]], bias=[9.0] + [0.0] * 4).data
-    auditor, certificate = Auditor(head), files.certificate(head, [], classes=5, paradigm="top_k")
-    for _ in range(2):
-        found = auditor.check(certificate, entailment_only=True, deployment=Deployment("direct"))
-        assert found.claims["deployment"] == "proved"
-    assert len(seen) == 3  # prototypes, biases and weights
+    assert (found.reason, found.exit_code, found.claims["entailment"]) == ("deployment", 16, "proved")
+    assert why in found.message and found.claims["deployment"] == "not checked"

@@ -145,12 +145,6 @@ def test_a_value_that_is_a_float_is_decided(geometry: str) -> None:
     assert audit(data, [files.patch_statement(0, 2, *interval)], z, paradigm=paradigm(geometry)).status is Status.PROVED
 
 
-def test_a_cosine_of_one_that_is_irrational_on_the_way_is_decided() -> None:
-    z = [[0.1, 0.2, 0.7]]
-    data = files.head(WEIGHT, [[0.1, 0.2, 0.7]] * 3, BIAS, geometry=files.cosine(0.0), similarity=files.IDENTITY)
-    assert audit(data, [files.patch_statement(0, 0, math.nextafter(1.0, 0), 1.0)], z).status is Status.PROVED
-
-
 def head_of_two_masses() -> bytes:
     """A softmax head whose logits are at most 0."""
     return files.head(
@@ -210,86 +204,7 @@ def test_the_domain() -> None:
         assert (verdict.status is Status.PROVED) == holds
 
 
-def test_a_zero_latent() -> None:
-    zero = [[0.0, 0.0, 0.0]]
-    verdict = audit(head("cosine"), [], zero)
-    assert "patch 0: the latent is zero, where a cosine without epsilon is undefined" in verdict.message
-    assert audit(head("cosine with epsilon"), [files.patch_statement(0, 0, 0.0, 0.0)], zero).status is Status.PROVED
-    tiny = files.head(WEIGHT, POINTS, BIAS, geometry=files.cosine(5e-324), similarity=files.IDENTITY)
-    assert audit(tiny, [files.patch_statement(0, 0, 0.0, 0.0)], zero).status is Status.PROVED
-    assert audit(head("softmax"), [], zero, paradigm="simplex").status is Status.PROVED
-
-
-def test_another_number_of_patches() -> None:
-    verdict = audit(head("euclidean"), [], IMAGE, patches=3)
-    assert verdict.reason == "instance"
-    assert "the latents have 2 patches, expected the certificate's 3" in verdict.message
-
-
-@pytest.mark.parametrize("kernel", [*KERNELS, "both"])
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_a_swapped_class_is_refuted(geometry: str, kernel: str) -> None:
-    data = head(geometry)
-    verdict = audit(data, [], predicted=1, paradigm=paradigm(geometry), kernel=kernel)
-    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.REFUTED, "refuted", 4)
-    assert "rival 0: at the latents" in verdict.message
-    assert verdict.claims == {"entailment": "not checked", "instance": "proved"}
-
-
-def test_a_tie_is_refuted() -> None:
-    data = files.head([[1.0, 1.0, 1.0]] * 2, POINTS)
-    assert audit(data, []).status is Status.REFUTED
-
-
-def test_a_false_statement_is_found_before_the_class() -> None:
-    verdict = audit(head("euclidean"), [files.patch_statement(0, 0, 50.0, 60.0)], predicted=1)
-    assert verdict.reason == "instance"
-
-
-def test_a_clause_is_about_all_that_it_does_not_list() -> None:
-    """Masses of one patch: 1/2, 1/4, 1/8 and 1/8."""
-    z = [[math.log(x) for x in (4.0, 2.0, 1.0, 1.0)]]
-    masses = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
-    data = files.head([[1.0] * 4, [0.0] * 4], None, BIAS, **masses)
-    for statement, holds in (
-        (files.floor([], 0.124), True),
-        (files.floor([], 0.126), False),
-        (files.floor([2, 3], 0.249), True),
-        (files.floor([2, 3], 0.251), False),
-        (files.floor([0, 1, 2, 3], 9.0), True),
-        (files.order_clause([0], 0.251), True),
-        (files.order_clause([1], 0.251), False),
-    ):
-        verdict = audit(data, [statement], z, paradigm="top_k", kernel="both")
-        assert verdict.reason == ("" if holds else "instance")
-
-
-def test_an_order_clause_that_exempts_everyone_is_true_and_says_nothing() -> None:
-    head = files.head(
-        [[1.0, 0.0], [0.0, 1.0]], geometry=files.SOFTMAX, similarity=files.IDENTITY, domain=files.domain(None, None)
-    )
-    image = [[3.0, 0.0]]
-    statements = [
-        files.activation_statement(0, 0.9, 1.0),
-        files.activation_statement(1, 0.0, 0.1),
-        files.order_clause([0, 1], 0.0),
-    ]
-    document = files.document(head, statements, paradigm="top_k", patches=1, image=image)
-    result = check(files.encode(document), head, files.latents([image]))
-    assert result.status is Status.PROVED and result.claims["instance"] == "proved"
-
-
 BALL = {"geometry": {"kind": "inner_product", "radius": "0x1.4p+0"}, "similarity": files.IDENTITY}
-
-
-def test_the_ball_of_inner_products() -> None:
-    """The latent (0.75, 1, 0) is as long as the radius 1.25: it lies in the ball; one ulp more does not."""
-    for lower, upper in ((None, None), (0.0, 1.0)):
-        data = files.head(WEIGHT, POINTS, BIAS, domain=files.domain(lower, upper), **BALL)
-        assert audit(data, [], [[0.75, 1.0, 0.0]]).claims["instance"] == "proved"
-        verdict = audit(data, [], [[0.0, 0.0, 1.0], [math.nextafter(0.75, 1), 1.0, 0.0]])
-        assert verdict.reason == "instance"
-        assert "patch 1: the latent is longer than the radius" in verdict.message
 
 
 def test_inner_products_are_exact() -> None:
@@ -300,54 +215,6 @@ def test_inner_products_are_exact() -> None:
     assert below < truth < above
     for interval, holds in (((below, above), True), ((below, below), False), ((above, above), False)):
         assert (audit(data, [files.patch_statement(0, 0, *interval)], [z]).status is Status.PROVED) == holds
-
-
-def test_a_zero_latent_of_rooted_cosines() -> None:
-    zero = [[0.0, 0.0, 0.0]]
-    for epsilon, holds in ((0.0, False), (5e-324, True)):
-        geometry = {"kind": "rooted_cosine", "epsilon": epsilon.hex()}
-        data = files.head(WEIGHT, POINTS, BIAS, geometry=geometry, similarity=files.IDENTITY)
-        verdict = audit(data, [files.patch_statement(0, 0, 0.0, 0.0)], zero)
-        assert (verdict.status is Status.PROVED) == holds
-        assert holds or "the latent is zero, where a cosine without epsilon is undefined" in verdict.message
-
-
-def test_a_rooted_cosine_is_not_a_cosine() -> None:
-    """|z| = 5, E = 11: the one has 5 + 11 below, the other (25 + 11)^(1/2) = 6, and the prototype has length 1."""
-    for kind, truth in (("cosine", 3 / 16), ("rooted_cosine", 3 / 6)):
-        data = files.head(
-            WEIGHT,
-            [[1.0, 0.0]] * 3,
-            BIAS,
-            geometry={"kind": kind, "epsilon": (11.0).hex()},
-            similarity=files.IDENTITY,
-            domain=files.domain(None, None),
-        )
-        assert audit(data, [files.patch_statement(0, 0, truth, truth)], [[3.0, 4.0]]).status is Status.PROVED
-        wrong = files.patch_statement(0, 0, math.nextafter(truth, 1), 1.0)
-        assert audit(data, [wrong], [[3.0, 4.0]]).reason == "instance"
-
-
-def test_a_mass_that_meets_the_threshold_exactly_counts() -> None:
-    """Four equal channels have the mass 1/4 each: with the threshold 1/4 it counts, with the next float it does not."""
-    z = [[0.5] * 4]
-    for threshold, activation in ((0.25, 0.25), (math.nextafter(0.25, 1), 0.0)):
-        similarity = {"kind": "threshold", "threshold": threshold.hex()}
-        data = files.head([[1.0] * 4, [0.0] * 4], None, BIAS, geometry=files.SOFTMAX, similarity=similarity)
-        for kernel in KERNELS:
-            for statement in (
-                files.activation_statement(1, activation, activation),
-                files.order_clause([0], activation),
-            ):
-                assert audit(data, [statement], z, kernel, paradigm="top_k").status is Status.PROVED
-            assert (
-                audit(data, [files.activation_statement(1, 0.125, 0.125)], z, kernel, paradigm="top_k").reason
-                == "instance"
-            )
-            assert (
-                audit(data, [files.patch_statement(0, 1, 0.25, 0.25)], z, kernel, paradigm="simplex").status
-                is Status.PROVED
-            )
 
 
 def test_a_peak_finer_than_the_distance_is_met() -> None:

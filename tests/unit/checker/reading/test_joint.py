@@ -47,55 +47,6 @@ def test_one_target_proves_what_terms_do_not(kernel: str) -> None:
     assert verdict(head(1.5), kernel=kernel, margin=above(Fraction(3, 4))).reason == "margin"
 
 
-def test_the_greater_margin_counts() -> None:
-    """Term by term the domain may say more: |y|^2 is at most 2 in the box."""
-    weight = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
-    data = files.head(weight, PROTOTYPES, [2.5, 0.0], **(NEGATED | {"domain": files.domain(0.5, 1.0)}))
-    # o_0 - o_1 = 5/2 + d_0 and d_0 >= 1/2 in the domain.
-    result = verdict(data, [files.patch_statement(0, 1, 0.25, 1.0)], image=[[0.5, 0.5]], margin=3.0)
-    assert result.status is Status.PROVED and result.margins == (None, Fraction(3))
-
-
-def test_nothing_stated() -> None:
-    """|y|^2 + 2 - 3/2 is at least 1/2, whatever y is."""
-    result = verdict(head(1.5), [], minimality=True)
-    assert result.status is Status.PROVED
-    assert Fraction(1, 2) - ROUNDING < result.margins[1] <= Fraction(1, 2)
-    assert verdict(head(2.0), []).reason == "entailment"
-
-
-def test_a_statement_is_needed_or_not() -> None:
-    assert verdict(head(2.125), minimality=True, margin=0.12).status is Status.PROVED  # |y|^2 - 1/8
-    unneeded = verdict(head(1.875), minimality=True)
-    assert unneeded.reason == "minimality" and "not shown to be needed" in unneeded.message
-    more = [*STATED, files.patch_statement(0, 1, 0.25, 0.25)]
-    assert verdict(head(2.125), more, minimality=True).reason == "minimality"
-
-
-def test_one_end_is_enough() -> None:
-    for low, high, proved in ((0.25, None, True), (None, 0.25, False)):
-        result = verdict(head(2.125), [files.patch_statement(0, 0, low, high)], margin=0.12)
-        assert (result.status is Status.PROVED) == proved
-
-
-@pytest.mark.parametrize(
-    ("parts", "options", "says"),
-    [
-        ({"similarity": {"kind": "log_ratio", "epsilon": "0x1p-6"}}, {}, "expected negated"),
-        ({"similarity": {"kind": "quadratic"}}, {}, "expected negated"),
-        ({"pooling": {"kind": "top_mean", "k": 1}}, {}, "expected negated, the pooling max and the readout linear"),
-        ({"readout": {"kind": "maximum"}}, {}, "expected negated, the pooling max and the readout linear"),
-        ({}, {"patches": 2, "image": IMAGE * 2}, "patches is 2, expected 1"),
-        ({"geometry": {"kind": "inner_product", "radius": None}, "similarity": {"kind": "rectified"}}, {}, "identity"),
-    ],
-)
-def test_other_heads_and_more_patches_are_malformed(parts: dict[str, Any], options: dict[str, Any], says: str) -> None:
-    bias = [0.0] * 3 if "readout" in parts else [0.0, 0.0]
-    data = files.head(WEIGHT, PROTOTYPES, bias, **(NEGATED | parts))
-    result = verdict(data, **options)
-    assert result.status is Status.MALFORMED and says in result.message
-
-
 PARTS: dict[str, dict[str, Any]] = {
     "negated": NEGATED,
     "inner product": NEGATED | {"geometry": {"kind": "inner_product", "radius": None}, "similarity": files.IDENTITY},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import re
 from fractions import Fraction
 from typing import Any
 
@@ -14,9 +13,8 @@ from support import files
 from support.arithmetic import PRECISION, above, below, ends
 from support.exact import Head
 
-from verale.checker import Status, Verdict, check
 from verale.checker.auditor import Auditor
-from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, Statement
 from verale.checker.head import read_head
 from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.reading.paradigms import Activations
@@ -81,41 +79,12 @@ def test_cosines_lie_between_those_of_the_sum_and_the_difference_of_angles(kerne
         assert (low, high) == pytest.approx((math.cos(least), math.cos(most)), abs=1e-12)
 
 
-def test_each_end_bounds_its_own_side() -> None:
-    rule, free = mixed(DISTANCES, LINE), ranges(mixed(DISTANCES, LINE))
-    below_ = ranges(rule, ActivationStatement(0, None, Fraction(-64)))
-    above_ = ranges(rule, ActivationStatement(0, Fraction(-64), None))
-    assert [low for low, _ in below_] == [low for low, _ in free]
-    assert [high for _, high in below_] == pytest.approx([-64, -25, -1], abs=1e-12)
-    assert [low for low, _ in above_] == pytest.approx([-64, -121, -225], abs=1e-12)
-    assert [high for _, high in above_] == [high for _, high in free]
-
-
-def test_another_patch_may_be_nearer() -> None:
-    """All patches 2 or more away from 0 may still be at 3, which is 3 away; and no angle is greater than pi."""
-    assert ranges(mixed(DISTANCES, LINE), ActivationStatement(0, None, Fraction(-4)))[1][1] == 0
-    assert ranges(mixed(COSINES, ANGLES), ActivationStatement(0, None, number(0.8)))[1][1] == 1
-    assert ranges(mixed(COSINES, ANGLES), ActivationStatement(0, number(-0.8), None))[1][0] == -1
-
-
 def test_a_ceiling_bounds_those_that_it_exempts_and_so_does_a_floor() -> None:
     rule = mixed(DISTANCES, LINE)
     capped = ranges(rule, OrderStatement((1,), Fraction(-64)))
     assert [high for _, high in capped] == pytest.approx([-64, -25, -64], abs=1e-12)
     raised = ranges(rule, FloorStatement((1,), Fraction(-16)))
     assert [low for low, _ in raised] == pytest.approx([-16, -49, -16], abs=1e-12)
-
-
-def test_statements_about_patches_and_activations_are_met() -> None:
-    """1 away from 7 is 3 to 5 away from 3; 3.5 away or less from 3 is what a ceiling leaves."""
-    about_patch = PatchStatement(0, 2, Fraction(1), Fraction(1))
-    alone = ranges(mixed(DISTANCES, LINE), about_patch, patches=1)
-    assert alone[1] == pytest.approx((-25, -9), abs=1e-12)
-    both = ranges(mixed(DISTANCES, LINE), about_patch, ActivationStatement(0, Fraction(-49), None), patches=1)
-    assert both[0] == pytest.approx((-49, -36), abs=1e-12)
-    assert both[1] == pytest.approx((-25, -9), abs=1e-12)
-    near = ranges(mixed(DISTANCES, LINE), about_patch, ActivationStatement(1, None, Fraction(-16)), patches=1)
-    assert near[1] == pytest.approx((-25, -16), abs=1e-12)
 
 
 def test_what_latents_contradict_proves_anything_but_fails_nowhere() -> None:
@@ -182,38 +151,6 @@ def contained(box: Box, own: list[tuple[float, float]]) -> bool:
     each = zip(box.lower, box.upper, own, strict=True)
     unit = 1 << box.bits
     return all(Fraction(least, unit) <= high and low <= Fraction(most, unit) for least, most, (low, high) in each)
-
-
-def verdict(parts: dict[str, Any], statements: list[dict[str, Any]], **options: Any) -> Verdict:
-    data = files.head([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], LINE, **parts)
-    options = {"paradigm": "mixed", "patches": 2} | options
-    return check(files.certificate(data, statements, **options), data, kernel="both", entailment_only=True)
-
-
-def test_a_certificate_is_proved_by_what_one_activation_says_of_others() -> None:
-    """Some patch is 1 away from 0, so 4 or less from 3; none is 4 or less from 7."""
-    own, ceiling = files.activation_statement(0, -1.0, None), files.order_clause([0, 1], -16.5)
-    assert verdict(DISTANCES, [own, ceiling]).status is Status.PROVED
-    assert verdict(DISTANCES, [own, ceiling], paradigm="top_k").status is Status.PROVED
-    assert verdict(DISTANCES, [own]).reason == "entailment"
-    assert verdict(DISTANCES, [ceiling]).reason == "entailment"
-    assert verdict(DISTANCES, [own, files.order_clause([0, 1], -16.0)]).reason == "entailment"
-
-
-@pytest.mark.parametrize(
-    ("parts", "options", "said"),
-    [
-        (DISTANCES | {"similarity": {"kind": "quadratic"}}, {}, "mixed is not defined for quadratic"),
-        (DISTANCES | {"pooling": {"kind": "banks", "class_token": 1}}, {}, "mixed is not defined for .* masked_max"),
-        (DISTANCES | {"pooling": {"kind": "top_mean", "k": 1}}, {}, "mixed is not defined for .* top_mean"),
-        (COSINES | {"geometry": {"kind": "inner_product", "radius": "0x1p+0"}}, {}, "mixed is not defined for a"),
-        (DISTANCES, {"minimality": True}, "minimality under mixed"),
-    ],
-)
-def test_what_is_malformed(parts: dict[str, Any], options: dict[str, Any], said: str) -> None:
-    found = verdict(parts, [files.activation_statement(0, -3.5, -3.5)], **options)
-    assert found.status is Status.MALFORMED
-    assert re.search(said, found.message)
 
 
 def test_a_limit_stops_many_statements() -> None:

@@ -21,25 +21,11 @@ from verale.checker.reading.space import Space
 # One prototype for each of two classes, far apart; the latent lies on the first.
 NEAR, FAR = [0.0, 0.0], [1.0, 1.0]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [NEAR, FAR], domain=files.domain(None, None))
-IMAGE = [NEAR]
 OWN, OTHER = files.patch_statement(0, 0, 0.0, 0.0), files.patch_statement(0, 1, 2.0, 2.0)
 
 
-def verdict(statements: list[dict[str, Any]], kernel: str = "arb", data: bytes = HEAD, **options: Any) -> Any:
-    certificate = files.certificate(data, statements, minimality=True, **options)
-    return check(certificate, data, kernel=kernel, minimality=True)
-
-
-@pytest.mark.parametrize("kernel", [*KERNELS, "both"])
-def test_minimal(kernel: str) -> None:
-    result = verdict([OWN], kernel)
-    claims = {"entailment": "proved", "instance": "not claimed", "minimality": "proved"}
-    assert (result.status, result.claims) == (Status.PROVED, claims)
-
-
-@pytest.mark.parametrize("kernel", [*KERNELS, "both"])
-def test_not_minimal(kernel: str) -> None:
-    result = verdict([OTHER, OWN], kernel)
+def test_not_minimal() -> None:
+    result = check(files.certificate(HEAD, [OTHER, OWN], minimality=True), HEAD, kernel="arb", minimality=True)
     assert (result.status, result.reason, result.exit_code) == (Status.NOT_PROVED, "minimality", 8)
     assert "statement 0 (patch 0, prototype 1) is not shown to be needed: without it every margin" in result.message
     assert result.claims == {"entailment": "proved", "instance": "not claimed", "minimality": "not checked"}
@@ -51,31 +37,6 @@ def test_not_asked_or_not_claimed() -> None:
     assert check(certificate, HEAD).claims == expected | {"minimality": "not checked"}
     certificate = files.certificate(HEAD, [OTHER, OWN])
     assert check(certificate, HEAD, minimality=True).claims == expected
-
-
-MASSES = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
-
-
-def test_a_margin_of_zero_is_not_positive() -> None:
-    """Without its only statement the least difference is exactly 0, which proves nothing: the statement is needed."""
-    data = files.head([[1.0, 0.0], [0.0, 0.0]], **MASSES)
-    assert verdict([files.activation_statement(0, 0.5, 1.0)], data=data, paradigm="top_k").status is Status.PROVED
-
-
-def test_no_statements_are_minimal() -> None:
-    data = files.head([[1.0, 0.0], [0.0, 1.0]], [NEAR, FAR], [1e3, 0.0])
-    assert verdict([], data=data).status is Status.PROVED
-
-
-def test_top_k() -> None:
-    data = files.head([[1.0, 0.0], [0.0, 1.0]], **MASSES)
-    high, low = files.activation_statement(0, 0.75, 1.0), files.order_clause([0], 0.5)
-    assert verdict([high, low], data=data, paradigm="top_k").status is Status.PROVED
-    result = verdict([high, low, files.activation_statement(1, 0.0, 0.5)], data=data, paradigm="top_k")
-    assert (result.reason, "statement 1 (ceiling, all but 1 prototypes) is not shown" in result.message) == (
-        "minimality",
-        True,
-    )
 
 
 PARTS: list[tuple[str, dict[str, Any]]] = [

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import random
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import pytest
 from support import files
 
-from verale.checker import Auditor, Status
-from verale.checker.certificate import ActivationStatement, SumStatement, read_certificate
-from verale.checker.errors import FormatError
+from verale.checker.certificate import SumStatement
 from verale.checker.head import read_head
-from verale.checker.options import KERNELS, PROVED
 from verale.checker.reading.margin import lower_bound, taken_back
 from verale.checker.reading.pooling import Box
 
 WEIGHT = [[2.0, 1.0, 0.0, -0.5], [0.5, 1.0, 1.0, 0.0], [0.0, -1.0, 0.25, 0.75]]
 """Of class 0 belong prototypes 0 and 1, of which 1 belongs to class 1 too; 2 to class 1, 3 to class 2."""
 BIAS = [0.0, 0.25, -0.5]
-IMAGE = [0.5, 0.25, 0.125, 0.125]
 """The masses of its one patch; they are the activations."""
 UNIT = 1 << 20
 
@@ -91,52 +85,3 @@ def document(head: bytes, statements: list[dict[str, Any]], classes: int = 3, **
     made = files.document(head, statements, classes=classes, paradigm="evidence")
     made["predicate"].update(changes)
     return made
-
-
-def shown(prototype: int, lower: float) -> dict[str, Any]:
-    return {"prototype": prototype, "interval": [lower.hex(), None]}
-
-
-def total(upper: float, rivals: list[int] | None = None) -> dict[str, Any]:
-    return {"rivals": rivals, "upper": upper.hex()}
-
-
-@pytest.mark.parametrize("kernel", [*KERNELS, PROVED])
-def test_only_sums_that_leave_a_margin_entail(
-    kernel: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Against class 1 prototype 0 gives 1.5 x 0.5 = 0.75, the bias takes 0.25: what is left is 0.5."""
-    if kernel == PROVED:
-        monkeypatch.setenv("VERALE_PROVED", request.getfixturevalue("proved_checker"))
-    head = data()
-    auditor = Auditor(head, kernel=kernel)
-    for statements, entailed in (
-        ([shown(0, 0.5), total(0.49)], True),
-        ([shown(0, 0.5), total(0.5)], False),  # a margin of 0 is none
-        ([shown(0, 0.5), total(0.49, [1])], True),  # class 2 stays behind anyhow
-        ([shown(0, 0.5), total(0.0, [2])], False),
-        ([shown(0, 0.1), total(0.49)], False),
-        ([shown(2, 0.5), total(0.0)], False),  # of others: it is in no sum of the class's own
-        ([shown(0, 0.5)], False),
-        ([total(0.0)], False),
-    ):
-        verdict = auditor.check(json.dumps(document(head, statements)).encode(), entailment_only=True)
-        assert (verdict.status is Status.PROVED) == entailed, (statements, verdict.message)
-
-
-def test_sums_stand_under_evidence_alone_and_need_a_linear_readout() -> None:
-    text = json.dumps(document(data(), [total(0.5)], paradigm="top_k")).encode()
-    with pytest.raises(FormatError, match="does not belong to the paradigm top_k"):
-        read_certificate(text).check_against(read_head(data()))
-    maximum = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], readout={"kind": "maximum"})
-    statements = [shown(0, 0.5), total(0.5)]
-    text = json.dumps(document(maximum, statements, 2)).encode()
-    with pytest.raises(FormatError, match="expected the readout linear"):
-        read_certificate(text).check_against(read_head(maximum))
-
-
-def test_both_kinds_of_statements_are_read() -> None:
-    read = read_certificate(json.dumps(document(data(), [shown(0, 0.5), total(0.5, [1])])).encode())
-    assert read.statements == (ActivationStatement(0, Fraction(1, 2), None), SumStatement((1,), Fraction(1, 2)))
-    assert [str(each) for each in read.statements] == ["prototype 0", "sum for 1 rivals"]
-    assert read.elements == {0: 1}

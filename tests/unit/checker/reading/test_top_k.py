@@ -8,11 +8,10 @@ from fractions import Fraction
 
 import pytest
 from support import files
-from support.rationals import cosine_ends
 
 from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, Statement
 from verale.checker.head import read_head
-from verale.checker.options import KERNELS, load_arithmetic
+from verale.checker.options import load_arithmetic
 from verale.checker.reading.masses import Simplex
 from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.space import Space
@@ -115,27 +114,3 @@ def test_without_each_nothing_is_shown_of_what_contradicts_itself() -> None:
     assert [index for index, box in boxes.items() if box is None] == [2]
     outside = [ActivationStatement(0, 2 * ONE, 3 * ONE), ActivationStatement(1, HALF, ONE)]
     assert [index for index, box in rule(softmax(2)).boxes_without(outside, 1) if box is None] == [1]
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("epsilon", [0.0, 1e-8, 0.5])
-def test_cosines_of_a_domain_contain_every_latent(epsilon: float, kernel: str) -> None:
-    generator = random.Random(1)
-    rows = [[generator.gauss(0, 1) for _ in range(3)] for _ in range(4)]
-    for lower in (None, 0.0):
-        data = files.head(
-            [[1.0] * 4] * 2,
-            rows,
-            geometry=files.cosine(epsilon),
-            similarity=files.IDENTITY,
-            domain=files.domain(lower, None),
-        )
-        box = ends(rule(data, kernel))
-        for _ in range(80):
-            z = [generator.choice((0.0, 1.0, 1e-9)) * generator.gauss(0, 1) for _ in range(3)]
-            z = z if lower is None else [abs(x) for x in z]
-            if any(z):
-                for row, (low, high) in zip(rows, box, strict=True):
-                    least, greatest = cosine_ends(z, row, epsilon)
-                    assert low <= greatest
-                    assert least <= high

@@ -11,7 +11,6 @@ import pytest
 from support import files
 from support.cases import every
 
-from verale.checker import Status, Verdict, check
 from verale.checker.certificate import PatchStatement
 from verale.checker.dyadic import dot
 from verale.checker.errors import UnprovedError
@@ -67,14 +66,6 @@ def test_irrational_ends_are_rounded_inward() -> None:
     for end, sign in ((low, -1), (high, 1)):  # (sqrt(2) +- 1)^2 = 3 +- 2 sqrt(2)
         half = (end - 3) / 2 * sign
         assert half**2 < 2 < (half + tiny) ** 2
-
-
-@pytest.mark.parametrize(("spare", "status"), [(0.0, Status.PROVED), (2.0**-40, Status.NOT_PROVED)])
-def test_a_margin_of_zero_shows_that_a_statement_is_needed(spare: float, status: Status) -> None:
-    """Without the second one d_1^2 is at most 49, which leaves a margin of 53 - 4 - 49; without the first, less."""
-    data = files.head([[1.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [3.0, 4.0]], [53.0 + spare, 0.0], **NEGATED)
-    verdict = verdict_of(data, [files.patch_statement(0, 0, 4.0, 4.0), files.patch_statement(0, 1, 16.0, 16.0)])
-    assert (verdict.status, "statement 1" in verdict.message) == (status, status is Status.NOT_PROVED)
 
 
 CONTRADICTING = [
@@ -193,21 +184,3 @@ def test_an_exact_inverse_looks_at_the_clock() -> None:
     where.arithmetic.clock.start(1e-9)
     with pytest.raises(UnprovedError, match="more than"):
         exact_inverse([[0, 1, 1], [1, 2, 1], [1, 1, 2]], where.arithmetic.clock.look)
-
-
-def verdict_of(data: bytes, statements: list[Any], **options: Any) -> Verdict:
-    certificate = files.certificate(data, statements, minimality=True, **options)
-    return check(certificate, data, kernel="both", minimality=True)
-
-
-def test_contradicting_statements_are_not_minimal() -> None:
-    """Each one seems needed to outer ranges; that of the other patch is not, because the first two entail all."""
-    weight = [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
-    data = files.head(weight, [[0.0, 0.0], [2.0, 0.0], [0.0, 3.0]], [2.5, 0.0], **NEGATED)
-    far = [files.patch_statement(0, 0, 0.0, 0.96875), files.patch_statement(0, 1, 0.0, 0.96875)]
-    last = files.patch_statement(1, 2, 0.0, 0.0625)
-    verdict = verdict_of(data, [*far, last], patches=2)
-    assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "minimality")
-    assert "statement 2 (patch 1, prototype 2) is not shown to be needed: perhaps no latents" in verdict.message
-    near = [files.patch_statement(0, 0, 0.0, 0.96875), files.patch_statement(1, 1, 0.0, 0.96875)]
-    assert verdict_of(data, [*near, files.patch_statement(2, 2, 0.0, 0.0625)], patches=3).status is Status.PROVED
