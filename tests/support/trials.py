@@ -25,10 +25,11 @@ from verale.checker.reading import space
 from verale.checker.reading.masses import Simplex
 from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.quadratic import QuadraticRule
+from verale.checker.reading.weights import Weights
 
 __all__ = ["GRIDS", "Trial", "grid", "holds", "trials"]
 
-GRIDS = ((128, 64), (6, 0), (3, 0))
+GRIDS = ((128, 64, 256), (6, 0, 8), (3, 0, 8))
 """The usual grid, and some of a few bits, where roundings show."""
 
 
@@ -52,9 +53,10 @@ class Trial:
 
 
 @contextmanager
-def grid(least: int, below: int) -> Iterator[None]:
-    """On a grid of so many bits."""
-    with patch.multiple(space, _LEAST_BITS=least, _BITS_BELOW_GRAM=below):
+def grid(least: int, below: int, places: int) -> Iterator[None]:
+    """On a grid of so many bits, with weights of so many places."""
+    of_weights = patch.object(Weights, "places", places)
+    with of_weights, patch.multiple(space, _LEAST_BITS=least, _BITS_BELOW_GRAM=below):
         yield
 
 

@@ -16,7 +16,7 @@ from verale.bounds import LinearMargins, activation_range
 from verale.certificate import ActivationStatement, Statement
 from verale.rounding import Enclosure
 from verale.search.covers import Clauses, Cover, Covers, one_by_one
-from verale.search.problem import NOISE, GivenUpError, Problem, given_up
+from verale.search.problem import NOISE, Problem
 from verale.search.stated import Stated
 
 __all__ = ["CEILING", "FLOOR", "ActivationExplanation", "Activations", "Item"]
@@ -29,9 +29,6 @@ CEILING, FLOOR = "ceiling", "floor"
 _KEPT = 0.5
 """The share of the least margin that stays when statements lose a side."""
 
-_NEIGHBOURS = 4
-"""By what statements say of other activations, explanations seldom have fewer than one in so many of the statements
-that covers without that have."""
 
 _DRIFT = 2
 """Estimated margins are off by at most so many of their rounding errors."""
@@ -79,13 +76,6 @@ class Activations:
     def clauses(self) -> Clauses:
         """What ceilings and floors leave to the activations."""
         return Clauses.alone(self.observed, self.range)
-
-    def require_hope(self, most: float) -> None:
-        """Raise GivenUpError where covers need far more statements than are wanted at most."""
-        if most < math.inf and not self.problem.costs and self.covers is not None:
-            hopeless = _NEIGHBOURS * most
-            if self.covers.exceed(hopeless, self.clauses):
-                raise GivenUpError(given_up(math.ceil(hopeless)))
 
     def state(self, prototypes: list[int]) -> Stated:
         """The statements about some activations."""

@@ -41,13 +41,13 @@ _GRID = 64
 _PROGRAMMES = (4, 3, 1)
 """The most relaxations that are solved over the whole grid, and over finer ones around its best pair."""
 
-_START = 0.75
+START = 0.75
 """The share of activations that the first ceiling bounds."""
 
 _ZERO = 1e-3
 """What counts as zero in a relaxation's solution."""
 
-_RESERVE = 3
+RESERVE = 3
 """A rival counts as closed when its margin exceeds so many of its rounding errors."""
 
 Pair = tuple[float, float]
@@ -122,7 +122,7 @@ class Covers:
     ) -> None:
         rivals = margins.rivals[0] != margins.predicted[0]
         self._worth = torch.cat([margins.positive[0], -margins.negative[0]])[:, rivals]
-        self._fixed = (margins.bias - _RESERVE * margins.error)[0, rivals]
+        self._fixed = (margins.bias - RESERVE * margins.error)[0, rivals]
         self._observed, self._left, self._costs = observed, left, costs
         self._each = torch.tensor(costs.of_prototypes(len(left)), dtype=torch.float64)
         self._own = _ends(observed)
@@ -133,18 +133,10 @@ class Covers:
         solved = self._solve(clauses, (math.inf, -math.inf), math.inf)
         return None if solved is None else solved[0]
 
-    def exceed(self, count: float, clauses: Clauses) -> bool:
-        """Whether all covers with clauses have more than so many statements, as far as the prices of one tell."""
-        solved = self._solve(clauses, self._start, 2 * count)
-        if solved is None:
-            return False
-        _, grid = self._grid
-        return float(self._bounds(solved[1], grid, (clauses.uppers(grid[0]), clauses.lowers(grid[1]))).amin()) > count
-
     @property
     def _start(self) -> Pair:
         """The first ceiling and floor that are tried."""
-        return float(self._observed.upper.quantile(_START, interpolation="nearest")), -math.inf
+        return float(self._observed.upper.quantile(START, interpolation="nearest")), -math.inf
 
     @property
     def _grid(self) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:

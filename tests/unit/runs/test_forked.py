@@ -156,3 +156,31 @@ def test_explain_forks_and_the_bytes_are_those_of_one_process(tmp_path) -> None:
         assert done.stderr.count("forked") == forked
     one, two = ({path.name: path.read_bytes() for path in (tmp_path / jobs).glob("*.ale.json")} for jobs in "12")
     assert one == two and one
+
+
+@pytest.mark.parametrize("fork", [True, False])
+def test_an_interrupt_ends_processes_that_are_stopped(fork, tmp_path) -> None:
+    script = f"""
+import os, signal, time
+from collections import deque
+from operator import methodcaller
+from pathlib import Path
+from verale.runs.workers.local import Processes
+{STOP}
+with Processes(methodcaller, ("bit_length",), deque([1] * 10), lambda task: (task,)) as processes:
+    processes.start(2, fork={fork})
+    started = [piped._process for piped, _ in processes._processes]
+    pids = [getattr(one, "_pid", None) or one.pid for one in started]
+    for pid in pids:
+        stop(pid)
+    processes.begin()
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        processes.awaited()
+    except KeyboardInterrupt:
+        print("interrupted")
+print([Path(f"/proc/{{pid}}").exists() for pid in pids])
+"""
+    done = run(script, tmp_path)
+    assert (done.returncode, done.stdout) == (0, "interrupted\n[False, False]\n"), done.stderr

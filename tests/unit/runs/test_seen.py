@@ -20,13 +20,14 @@ from torch import nn
 from verale.certificate import Certificate
 from verale.cli.terminal import Exit
 from verale.errors import InputError, UsageError
-from verale.head import Box, Head, as_patches
+from verale.head import Box, Head, as_patches, digest_of_all, load_latents, patches_of
 from verale.network import FrozenNetwork, picture_digest
 from verale.network.layers import Convolution, NetworkLayer
 from verale.runs.seen import SeenPictures
-from verale.runs.source import load_source
+from verale.runs.source import SourceFile, load_source
 from verale.runs.summary import summarize
 from verale.runs.table import read_table
+from verale.search.through import ThroughNetwork
 
 
 @pytest.fixture
@@ -233,3 +234,17 @@ def test_what_cannot_be_used_is_refused(folder: Path) -> None:
         SeenPictures.load(folder / "n", folder / "wrong.png")
     assert in_process("explain", "--network", folder / "n", "--out", folder / "o").returncode == 9
     assert in_process("explain", "--arithmetic", "real", "--out", folder / "o").returncode == 9
+
+
+def test_a_run_goes_on_where_latents_have_other_last_bits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert explain(folder, "--arithmetic", "real").returncode == 0
+    (folder / "out" / "000002.ale.json").unlink()
+    given = ThroughNetwork.latents
+    monkeypatch.setattr(ThroughNetwork, "latents", lambda self, picture: given(self, picture) * (1 + 2.0**-52))
+    before = (folder / "out" / "latents.safetensors").read_bytes()
+    done = explain(folder, "--arithmetic", "real")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "out" / "latents.safetensors").read_bytes() == before
+    assert (folder / "out" / "000002.ale.json").exists()
+    kept = digest_of_all(patches_of(load_latents(folder / "out" / "latents.safetensors")))
+    assert SourceFile.read(folder / "out" / "source.json", "").latents_digest == kept

@@ -17,7 +17,7 @@ from support.small import small_head, small_latents
 
 from verale.certificate import Certificate
 from verale.cli.summary import command
-from verale.cli.tables import in_markdown, markdown_lines
+from verale.cli.tables import in_latex, in_markdown, markdown_lines
 from verale.errors import InputError
 from verale.runs.explain import open_run
 from verale.runs.summary import Spread, by_class, by_prototype, summarize
@@ -222,3 +222,28 @@ def test_what_has_no_certificates_is_refused(run, tmp_path) -> None:
     for ask in (by_class, by_prototype):
         with pytest.raises(InputError, match=r"holds no explanations\.csv"):
             ask(str(tmp_path / "empty"))
+
+
+def cells_of_latex(text: str) -> list[list[str]]:
+    """The rows of a tabular, read as LaTeX would: `&` and `\\\\` divide unless they are escaped."""
+    lines = text.splitlines()
+    assert lines[0].startswith("\\begin{tabular}{") and lines[-1] == "\\end{tabular}"
+    columns = len(lines[0].split("{")[2].rstrip("}"))
+    rows = [line.removesuffix(" \\\\") for line in lines[1:-1] if line != "\\hline"]
+    cells = [re.split(r"(?<!\\) & ", row) for row in rows]
+    assert {len(each) for each in cells} == {columns}
+    for cell in (cell for row in cells for cell in row):
+        bare = re.sub(r"\\(text[a-z]+|char\d+)\{\}|\$\\pm\$|\\[&%$#_{}]|\{[\[*]\}", "", cell)
+        assert not set(bare) & set('&%$#_{}\\~^<>|"`'), cell
+        assert not cell.startswith(("[", "*")), "\\\\ takes it for its own"
+    return cells
+
+
+def test_latex_is_escaped(tmp_path) -> None:
+    hostile = tmp_path / r"[5pt]*_%$#&{}~^a\b<>|" / "c"
+    hostile.parent.mkdir()
+    (heading, *rows) = cells_of_latex(printed(table(hostile, ROWS), "--format", "latex"))
+    assert heading[:3] == ["folder", "paradigm", "predictions"] and heading[5] == r"\% of all" and len(rows) == 3
+    assert r"\_\%\$\#\&\{\}\textasciitilde{}\textasciicircum{}a\textbackslash{}" in rows[0][0]
+    assert r"18.0 $\pm$ 10.6" in rows[0]
+    assert in_latex("[red]") == "{[}red]" and in_latex("*") == "{*}"

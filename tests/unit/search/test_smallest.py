@@ -137,3 +137,12 @@ def test_an_image_without_an_explanation_says_why():
     latents = torch.rand_like(as_patches(small_latents(head, images=2)))
     _, results = results_of(head, latents.float(), READABLE, tolerance=100.0)
     assert all("tolerance" in result.explanation.reason and result.others == () for result in results)
+
+
+def test_the_same_latents_give_the_same_results_in_every_batch():
+    head = small_head("cosine", 3, prototypes=12, classes=5)
+    latents = small_latents(head, images=2, patches=7, seed=3)
+    _, whole = results_of(head, latents, READABLE)
+    _, apart = results_of(head, latents, READABLE, batch=1)
+    assert [each.explanation.size for each in whole] == [each.explanation.size for each in apart]
+    assert [each.others for each in whole] == [each.others for each in apart]

@@ -59,7 +59,6 @@ def explain_mixed(
 
     Soundness: an explanation is kept only if every margin is proved positive, rounded outward, from it alone.
     """
-    Activations(problem).require_hope(most)
     known = _Known(problem, projection, linked)
     best = known.after([])
     if best is not None and len(best.statements) > _HOPELESS * most:
@@ -140,6 +139,7 @@ class MixedSearch(OneByOne):
 
     name = "mixed"
     bounds = Projection
+    may_be_hopeless = True
 
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
         super().__init__(head, patches, options)

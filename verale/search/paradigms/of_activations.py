@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from verale.bounds import LinearMargins
 from verale.bounds.rows import require_geometry
 from verale.certificate import Prices, Statement
 from verale.certificate.words import below
@@ -24,11 +25,12 @@ from verale.paradigms import HIGHEST
 from verale.search.activations import ActivationExplanation, Activations
 from verale.search.avoid import NONE_FOUND
 from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS
+from verale.search.hopeless import NEIGHBOURS, least_sizes
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch, Solution
 from verale.search.priced import PricedActivations
-from verale.search.problem import GivenUpError, Problem, UnexplainedError, shortened
+from verale.search.problem import GivenUpError, Problem, UnexplainedError, given_up, shortened
 from verale.search.stated import Stated
 from verale.search.tolerance import Tolerance
 
@@ -72,9 +74,25 @@ class OneByOne(OfActivations):
             UnexplainedError: there is none.
         """
 
+    @property
+    def may_be_hopeless(self) -> bool:
+        """Whether images are not searched whose covers need far more statements than are wanted."""
+        return False
+
     def propose(self, problem: Problem, most: list[float]) -> list[Solution]:
         """See `ParadigmSearch`."""
-        return [self._of_one(problem.take([image]), limit) for image, limit in enumerate(most)]
+        least = [0.0] * len(most)
+        if (
+            self.may_be_hopeless
+            and min(most) < math.inf
+            and not problem.costs
+            and isinstance(problem.margins, LinearMargins)
+        ):
+            least = least_sizes(problem)
+        return [
+            given_up(math.ceil(size)) if size > NEIGHBOURS * limit else self._of_one(problem.take([image]), limit)
+            for image, (size, limit) in enumerate(zip(least, most, strict=True))
+        ]
 
     def _of_one(self, image: Problem, most: float) -> Solution:
         """Statements about activations are chosen in short numbers at once: it takes no longer, and costs few."""
@@ -123,9 +141,14 @@ class TopKSearch(OfActivationsAlone):
 
     name = "top_k"
 
+    @property
+    def may_be_hopeless(self) -> bool:
+        """See `OneByOne`: of the highest activations all are stated, however many."""
+        return self.options.order != HIGHEST
+
     def explain(self, problem: Problem, most: float) -> ActivationExplanation:
         """See `OneByOne`."""
-        return explain_top_k(problem, self.options.order != HIGHEST, most)
+        return explain_top_k(problem, self.options.order != HIGHEST)
 
 
 class SparseSearch(OfActivationsAlone):
@@ -143,7 +166,7 @@ class SparseSearch(OfActivationsAlone):
         require_geometry(cls.name, head, "a softmax head; for a metric head use 'top_k'")
 
 
-def explain_top_k(problem: Problem, fewest: bool = True, most: float = math.inf) -> ActivationExplanation:
+def explain_top_k(problem: Problem, fewest: bool = True) -> ActivationExplanation:
     """A subset-minimal top-k explanation of one image.
 
     Where the readout is linear, ceiling, floor and stated activations are chosen freely, so that they are few
@@ -153,16 +176,12 @@ def explain_top_k(problem: Problem, fewest: bool = True, most: float = math.inf)
     Args:
         problem: of one image.
         fewest: whether to look for a cover.
-        most: how many statements there may be; counted of covers alone, and roughly.
 
     Raises:
-        GivenUpError: covers have far more.
         UnexplainedError: all activations that may be stated do not prove the class together.
     """
     activations = Activations(problem)
     covers = activations.covers if fewest else None
-    if covers:
-        activations.require_hope(most)
     found = activations.left_of(covers.best(activations.clauses) if covers else None)
     if found is not None:
         return found

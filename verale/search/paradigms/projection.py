@@ -22,7 +22,7 @@ from verale.search.paradigms.base import Solved
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem
 from verale.search.prove import HOPELESS, Explained, not_surely_needed, without_doubtful
-from verale.search.rounds.explain import admits, explain_spatial
+from verale.search.rounds.explain import SHORT, admits, explain_spatial
 from verale.search.rounds.stepwise import Stepwise
 from verale.search.stated import pairs_of, statements_about
 
@@ -63,7 +63,7 @@ class ProjectionSearch(OfPatches):
             return found
         in_rounds = admits(problem, self.spatial, self.orders[0])
         for image, each in enumerate(statements):
-            if not in_rounds or len(each) <= _FEW:
+            if not in_rounds or len(each) <= SHORT:
                 found[image] = self._with_slack(problem.take([image]), pairs_of(each), lost[image], digits, least)
         return found
 

@@ -11,10 +11,10 @@ from itertools import product
 
 import mpmath
 import pytest
-from checker_mutants.attacks.extremes import holds, true_ends
-from support import files
+from support import arithmetic, files
 from support.cases import case, named
 from support.rationals import cosine_ends, root
+from support.trials import holds
 
 from verale.checker.certificate import PatchStatement
 from verale.checker.head import read_head
@@ -49,6 +49,14 @@ def space(
         changes |= {"geometry": files.cosine(epsilon), "similarity": files.IDENTITY}
     weight = [[1.0] * len(rows), [0.0] * len(rows)]
     return Space(read_head(files.head(weight, rows, **changes)), load_arithmetic(kernel))
+
+
+def true_ends(geometry: str, z: list[float], row: list[float]) -> arithmetic.Interval:
+    """An enclosure of an observable of one patch."""
+    if geometry == "cosine":
+        return cosine_ends(z, row, 0.0)
+    value = (arithmetic.squared_distance if geometry == "euclidean" else arithmetic.product)(z, row)
+    return value, value
 
 
 def gauss(generator: random.Random, rows: int, depth: int, scale: float = 1.0) -> Matrix:
