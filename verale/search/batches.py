@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -29,7 +29,7 @@ from verale.search.digits import (
 from verale.search.inflate import inflate
 from verale.search.options import SearchOptions, Unexplained
 from verale.search.paradigms.base import ParadigmSearch, Solved, require_memory
-from verale.search.problem import Problem
+from verale.search.problem import NoExplanation, Problem
 from verale.search.searches import best_paradigm, has_prices, priced_margins, searches_of
 from verale.search.smallest import Kept, NotKept, keep_smallest
 from verale.search.tolerance import AUTO, EXACT, Tolerance, tolerances
@@ -241,11 +241,11 @@ class _Explainer:
         with one_thread():
             predicted, kept = solve_picture(self.head, ranges.ends, self.searches, self.options, self.least_unit)
         explanation: Certificate | Unexplained
-        if predicted is None or isinstance(kept.solution, str):
-            reason = f"{kept.solution}; {ranges.roughly}" if ranges.roughly else str(kept.solution)
+        if isinstance(kept.solution, NoExplanation):
+            reason = kept.solution.reason + (f"; {ranges.roughly}" if ranges.roughly else "")
             explanation = Unexplained(None if evaluated is None else int(evaluated.predicted), reason)
         else:
-            about = _About(through.subject(picture), through.patches, predicted)
+            about = _About(through.subject(picture), through.patches, cast(int, predicted))
             explanation = self._certificate(about, kept.paradigm, kept.solution)
         activations = None if evaluated is None else evaluated.activations[0]
         return ImageResult(explanation, self.head, activations, kept.others)
@@ -272,8 +272,8 @@ class _Explainer:
             about = _About({"latents": digest(patches)}, len(patches), predicted)
             activations = midpoints[image] if exact.take([image]).is_finite else None
             kept = solved.get(image) or Kept("", self._unsettled(tolerance, exact.take([image])), ())
-            if isinstance(kept.solution, str):
-                reason = kept.solution
+            if isinstance(kept.solution, NoExplanation):
+                reason = kept.solution.reason
                 if image in solved:
                     reason += f"; avoided: {problem.avoid}" if problem.avoid else ""
                     if tolerance.digits:
@@ -301,13 +301,14 @@ class _Explainer:
             of_search = {
                 image: kept.solution
                 for image, kept in solved.items()
-                if kept.paradigm == search.name and not isinstance(kept.solution, str)
+                if kept.paradigm == search.name and not isinstance(kept.solution, NoExplanation)
             }
             found = search.in_short_numbers(
                 problem.take(list(of_search)), list(of_search.values()), digits, self.least_unit
             )
             for image, solution in zip(of_search, found, strict=True):
-                short[image] = replace(solved[image], solution=solution or f"{digits} digits do not prove the class")
+                failure = NoExplanation(f"{digits} digits do not prove the class")
+                short[image] = replace(solved[image], solution=solution or failure)
         return short
 
     @cached_property
@@ -315,16 +316,16 @@ class _Explainer:
         """See `verale.search.digits.least_unit`."""
         return least_unit(self.there)
 
-    def _unsettled(self, tolerance: Tolerance, image: Problem) -> str:
+    def _unsettled(self, tolerance: Tolerance, image: Problem) -> NoExplanation:
         """Why all statements about an image, observed exactly here, entail no class; and which tolerance to try."""
         if not bool(image.settled > 0):
             from verale.search.through import BEYOND
 
             return _TIE if image.is_finite else BEYOND
         if tolerance.digits:
-            return _TOO_FEW.format(tolerance, FEWEST_DIGITS)
+            return NoExplanation(_TOO_FEW.format(tolerance, FEWEST_DIGITS))
         narrower = (each for each in tolerance.narrower() if bool(image.widened(each).settled > 0))
-        return f"{_TOO_WIDE.format(tolerance)}; try {next(narrower, 0)}, or {_AUTO}"
+        return NoExplanation(f"{_TOO_WIDE.format(tolerance)}; try {next(narrower, 0)}, or {_AUTO}")
 
     @property
     def alone(self) -> bool:
@@ -360,4 +361,4 @@ _OUT_OF_MEMORY = re.compile(
 _TOO_WIDE = "with a tolerance of {} the class is not implied even by all statements"
 _TOO_FEW = "with {} the class is not implied even by all statements; allow more, or {!r}"
 _AUTO = f"--tolerance {AUTO}"
-_TIE = "no class certainly beats all others at these latents: a tie, or too close for float64"
+_TIE = NoExplanation("no class certainly beats all others at these latents: a tie, or too close for float64")

@@ -16,7 +16,7 @@ from verale.bounds import LinearMargins, domain_range
 from verale.certificate.words import below
 from verale.paradigms import ORDERS
 from verale.rounding import UNIT
-from verale.search.problem import Problem, given_up
+from verale.search.problem import NoExplanation, Problem, given_up
 
 __all__ = ["GrownMasses", "Masses", "grow_masses"]
 
@@ -106,13 +106,11 @@ class GrownMasses:
 
     Attributes:
         stated: (L, P) bool, the statements.
-        failure: why they do not entail the class; empty if they do.
-        stays_open: whether every statement that could help is made, and a rival is still open.
+        failure: why they do not entail the class; None if they do.
     """
 
     stated: Tensor
-    failure: str = ""
-    stays_open: bool = False
+    failure: NoExplanation | None = None
 
 
 def grow_masses(masses: Masses, order: str, most: list[float]) -> list[GrownMasses]:
@@ -133,7 +131,7 @@ def grow_masses(masses: Masses, order: str, most: list[float]) -> list[GrownMass
         some = masses.take(torch.tensor(images, device=masses.low.device))
         growth = grow(some, guard, torch.tensor([most[image] for image in images], device=masses.low.device))
         grown |= zip(images, growth.run(), strict=True)
-        images = [image for image in images if grown[image].stays_open]
+        images = [image for image in images if (failure := grown[image].failure) is not None and failure.stays_open]
     return [grown[image] for image in range(len(masses))]
 
 
@@ -212,14 +210,13 @@ class _Growth:
         return [self._grown[image] for image in range(count)]
 
     def _end(self, row: int, grown: bool, stuck: bool, worst: int, least: float) -> None:
-        failure = ""
+        failure = None
         if stuck:
-            failure = (
-                f"class {worst} stays open (margin >= {below(least)}) though every statement that could help is made"
-            )
+            why = f"class {worst} stays open (margin >= {below(least)}) though every statement that could help is made"
+            failure = NoExplanation(why, stays_open=True)
         elif not grown:
             failure = given_up(int(self._count[row]))
-        self._grown[int(self._images[row])] = GrownMasses(self._state.stated[row].clone(), failure, stuck)
+        self._grown[int(self._images[row])] = GrownMasses(self._state.stated[row].clone(), failure)
 
     def _keep(self, rows: Tensor) -> None:
         self._masses, self._state = self._masses.take(rows), self._state.keep(rows)
@@ -361,12 +358,12 @@ class _Sweep:
         stated, before = self._stated(closed), self._stated(closed - 1).sum((1, 2)).tolist()
         grown = []
         for image, rank in enumerate(closed.tolist()):
-            why = ""
+            failure = None
             if before[image] > float(self._most[image]):
-                why = given_up(before[image])
+                failure = given_up(before[image])
             elif rank > last:
-                why = self._open
-            grown.append(GrownMasses(stated[image], why, why == self._open))
+                failure = NoExplanation(self._open, stays_open=True)
+            grown.append(GrownMasses(stated[image], failure))
         return grown
 
     def _stated(self, count: Tensor) -> Tensor:

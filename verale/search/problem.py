@@ -18,7 +18,7 @@ from verale.search.avoid import NOTHING, Avoid
 from verale.search.costs import UNIT_COSTS, Costs
 from verale.search.tolerance import EXACT, SOME, Tolerance
 
-__all__ = ["NOISE", "GivenUpError", "Pair", "Problem", "UnexplainedError", "given_up", "shortened"]
+__all__ = ["NOISE", "GivenUpError", "NoExplanation", "Pair", "Problem", "UnexplainedError", "given_up", "shortened"]
 
 NOISE = 4
 """A margin must miss zero by so many of its rounding errors before minimality is claimed."""
@@ -34,9 +34,26 @@ class UnexplainedError(VeraleError):
     """The search has no explanation under the paradigm; the message says why."""
 
 
-def given_up(count: int) -> str:
-    """The reason for no explanation, where a search became too large."""
-    return f"given up at {count} statements: a smaller explanation is known"
+@dataclass(frozen=True)
+class NoExplanation:
+    """That a search has no explanation of an image.
+
+    Attributes:
+        reason: why.
+        stays_open: whether every statement that could help is made; there may be one at smaller margins.
+    """
+
+    reason: str
+    stays_open: bool = False
+
+    def but(self, words: str) -> NoExplanation:
+        """The same, with more words behind its reason."""
+        return replace(self, reason=self.reason + words)
+
+
+def given_up(count: int) -> NoExplanation:
+    """Where a search became too large."""
+    return NoExplanation(f"given up at {count} statements: a smaller explanation is known")
 
 
 class GivenUpError(UnexplainedError):

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from verale.bounds import ExactParadigm, SpatialParadigm, pooling_of
 from verale.rounding import Enclosure
-from verale.search.problem import Pair, Problem
+from verale.search.problem import NoExplanation, Pair, Problem
 
 __all__ = [
     "HOPELESS",
@@ -30,7 +30,6 @@ __all__ = [
     "Explained",
     "Proved",
     "SpatialExplanation",
-    "StaysOpen",
     "by_patch",
     "inner_margins",
     "not_surely_needed",
@@ -38,7 +37,7 @@ __all__ = [
     "without_doubtful",
 ]
 
-UNSETTLED = "the margin left is too small for float64 to prove"
+UNSETTLED = NoExplanation("the margin left is too small for float64 to prove")
 
 HOPELESS = 3
 """Of the statements that are chosen, shrinking leaves more than one in so many."""
@@ -64,19 +63,14 @@ class SpatialExplanation:
     prices: dict[int, dict[int, float]] = field(default_factory=dict)
 
 
-Explained = SpatialExplanation | str
-"""An explanation, or the reason why there is none."""
+Explained = SpatialExplanation | NoExplanation
 
 Proved = tuple[SpatialExplanation, list[Pair]]
 """An explanation, and those of its statements that are not surely needed, though perhaps they are."""
 
 
-class StaysOpen(str):
-    """Why there are no statements at a guard, though there may be some at a smaller one."""
-
-
-Chosen = Sequence[list[Pair] | str | None]
-"""For each image the statements, the reason why there are none, or None where the engine finds none."""
+Chosen = Sequence[list[Pair] | NoExplanation | None]
+"""For each image the statements, why there are none, or None where the engine finds none."""
 
 
 class Engine(Protocol):
@@ -130,17 +124,17 @@ def propose_and_prove(engine: Engine, most: list[float] | None = None) -> dict[i
     limits = [math.inf] * len(images) if most is None else [HOPELESS * limit for limit in most]
     explained: dict[int, Explained] = {}
     open_, unproved = images, images
-    why: dict[int, str] = {}
+    why: dict[int, NoExplanation] = {}
     for guard in engine.guards:
         asked = open_ if guard < engine.guards[0] else unproved
         choices = engine.choose(asked, guard, [limits[image] for image in asked], [[] for _ in asked])
         chosen = dict(zip(asked, choices, strict=True))
-        why |= {image: each for image, each in chosen.items() if isinstance(each, str)}
+        why |= {image: each for image, each in chosen.items() if isinstance(each, NoExplanation)}
         proved = engine.prove({image: each for image, each in chosen.items() if isinstance(each, list)})
         why |= {image: UNSETTLED for image, each in proved.items() if each is None}
         explained |= _without_doubt(engine, guard, {image: each for image, each in proved.items() if each})
         unproved = [image for image, each in proved.items() if each is None]
-        open_ = [image for image in images if isinstance(why.get(image), StaysOpen) and image not in explained]
+        open_ = [image for image, each in sorted(why.items()) if each.stays_open and image not in explained]
         if not (open_ or unproved):
             break
     return why | explained

@@ -28,7 +28,7 @@ from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch
 from verale.search.paradigms.of_activations import OneByOne
 from verale.search.paradigms.of_patches import OfPatches
-from verale.search.problem import Pair, Problem, UnexplainedError, shortened
+from verale.search.problem import NoExplanation, Pair, Problem, UnexplainedError, shortened
 from verale.search.prove import UNSETTLED, not_surely_needed, without_doubtful
 from verale.search.searches import searches_of
 from verale.search.stated import pairs_of, statements_about
@@ -144,8 +144,8 @@ def _attempts(vocabulary: _OfActivations | _OfPatches, patches: Tensor, paradigm
 def _usual(problem: Problem, search: ParadigmSearch) -> list[Statement]:
     """What `explain` states. Raises UnexplainedError."""
     (solution,) = search.solve(problem, [math.inf])
-    if isinstance(solution, str):
-        raise UnexplainedError(solution)
+    if isinstance(solution, NoExplanation):
+        raise UnexplainedError(solution.reason)
     return solution[0]
 
 
@@ -198,7 +198,7 @@ class _OfPatches:
         self.items = pairs if hidden is None else [pair for pair in pairs if not bool(hidden[pair])]
         self.last = set(pairs_of(_usual(problem, search)))
         if not self._entails(self.items):
-            raise UnexplainedError(UNSETTLED)
+            raise UnexplainedError(UNSETTLED.reason)
 
     def left(self, order: list[Pair]) -> _Left:
         """As many statements are dropped at once as can be, by bisection; then the next one is needed."""

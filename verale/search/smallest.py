@@ -10,11 +10,11 @@ from functools import partial
 from verale.certificate.statements import READABLE, to_read
 from verale.paradigms import PARADIGMS, paradigms_of
 from verale.search.paradigms.base import ParadigmSearch, Solution, cost_of
-from verale.search.problem import Problem
+from verale.search.problem import NoExplanation, Problem
 
 __all__ = ["NotKept", "Kept", "keep_smallest", "worth_trying"]
 
-SHORT_ENOUGH = "not tried: what was found before is read at a glance"
+SHORT_ENOUGH = NoExplanation("not tried: what was found before is read at a glance")
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def keep_smallest(problem: Problem, searches: Sequence[ParadigmSearch]) -> list[
 def _kept(cost: Callable[[Solution], float], names: list[str], solutions: list[Solution]) -> Kept:
     best = min(range(len(names)), key=lambda index: cost(solutions[index]))
     others = tuple(
-        NotKept(name, None, solution) if isinstance(solution, str) else NotKept(name, len(solution[0]))
+        NotKept(name, None, solution.reason) if isinstance(solution, NoExplanation) else NotKept(name, len(solution[0]))
         for index, (name, solution) in enumerate(zip(names, solutions, strict=True))
         if index != best
     )
@@ -90,7 +90,7 @@ def _kept(cost: Callable[[Solution], float], names: list[str], solutions: list[S
 
 
 def _to_read(problem: Problem, solution: Solution) -> float:
-    return math.inf if isinstance(solution, str) else to_read(solution[0], problem.head.size, problem.patches)
+    return math.inf if isinstance(solution, NoExplanation) else to_read(solution[0], problem.head.size, problem.patches)
 
 
 def _shorter(problem: Problem, paradigm: str, read: float) -> float:

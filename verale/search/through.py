@@ -46,7 +46,7 @@ from verale.search.digits import (
 )
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch, Solved
-from verale.search.problem import Problem, shortened
+from verale.search.problem import NoExplanation, Problem, shortened
 from verale.search.smallest import Kept, keep_smallest
 from verale.search.tolerance import EXACT, Tolerance, tolerances
 
@@ -123,9 +123,13 @@ class ThroughNetwork:
         return None if bool(evaluation.logits.isnan().any()) else evaluation
 
 
-BEYOND = "the head's numbers at these latents are beyond float64: scale its prototypes down, and the latents with them"
-UNCERTAIN = "the class is not certain over the box of latents that the network can give"
-_NOT_OF_ALL = "no statements that hold of all latents which the network can give were found to prove the class"
+BEYOND = NoExplanation(
+    "the head's numbers at these latents are beyond float64: scale its prototypes down, and the latents with them"
+)
+UNCERTAIN = NoExplanation("the class is not certain over the box of latents that the network can give")
+_NOT_OF_ALL = NoExplanation(
+    "no statements that hold of all latents which the network can give were found to prove the class"
+)
 
 
 def solve_picture(
@@ -141,21 +145,21 @@ def solve_picture(
         least: see `verale.search.digits.least_unit`.
 
     Returns:
-        The class that is proved, None where none is; and the solution or the reason why there is none, with what other
-        paradigms gave.
+        The class that is proved, None where none is; and the solution or why there is none, with what other paradigms
+        gave.
     """
     leaving = box_leaves_domain(head, box)
     if leaving is not None:
-        return None, Kept("", leaving, ())
+        return None, Kept("", NoExplanation(leaving), ())
     exact = Problem.of(head, _middle_of(box)[None], EXACT, options.avoid, options.costs)
     ranges = exact.over(box)
     kept = Kept("", UNCERTAIN if exact.is_finite else BEYOND, ())
     if bool(ranges.settled > 0):
         for problem, digits in _attempts(exact, ranges, options):
             kept = _kept(ranges, problem, searches, digits, least)
-            if not isinstance(kept.solution, str):
+            if not isinstance(kept.solution, NoExplanation):
                 break
-    return None if isinstance(kept.solution, str) else int(exact.margins.predicted), kept
+    return None if isinstance(kept.solution, NoExplanation) else int(exact.margins.predicted), kept
 
 
 def _middle_of(box: Enclosure) -> Tensor:
@@ -191,10 +195,10 @@ def _kept(
 ) -> Kept:
     """What is kept of one attempt."""
     if not bool(problem.settled > 0):
-        return Kept("", f"{UNCERTAIN}, widened to {problem.tolerance}", ())
+        return Kept("", UNCERTAIN.but(f", widened to {problem.tolerance}"), ())
     (kept,) = keep_smallest(problem, searches)
-    if isinstance(kept.solution, str):
-        return replace(kept, solution=kept.solution + (f"; avoided: {problem.avoid}" if problem.avoid else ""))
+    if isinstance(kept.solution, NoExplanation):
+        return replace(kept, solution=kept.solution.but(f"; avoided: {problem.avoid}" if problem.avoid else ""))
     (search,) = (search for search in searches if search.name == kept.paradigm)
     found = for_all_of(ranges, problem, search, kept.solution, digits, least)
     return replace(kept, solution=_NOT_OF_ALL if found is None else found)

@@ -29,7 +29,7 @@ from verale.head import Head, as_patches, evaluate
 from verale.paradigms import ORDERS, READABLE
 from verale.search import Avoid, Batches, SearchOptions, Unexplained
 from verale.search.activations import Activations
-from verale.search.covers import _START
+from verale.search.covers import START
 from verale.search.explain import explain
 
 PROTOTYPES = Avoid(prototypes=(0, 3, 4))
@@ -206,7 +206,7 @@ def test_a_cover_is_found_under_clauses_where_the_first_ceiling_does_not_serve()
         for j in range(problem.head.size):
             activations = Activations(replace(problem.take([image]), avoid=Avoid((j,))))
             covers, clauses = activations.covers, activations.clauses
-            start = float(np.quantile(activations.observed.upper.numpy(), _START, method="nearest"))
+            start = float(np.quantile(activations.observed.upper.numpy(), START, method="nearest"))
             cover = covers.best(clauses)
             assert cover is None or j not in cover.stated
             if cover is not None and covers._solve(clauses, (start, -math.inf), math.inf) is None:

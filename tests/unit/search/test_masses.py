@@ -61,9 +61,9 @@ def test_against_the_worst_rival_fewer_are_stated_than_in_the_published_order(se
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_too_many_statements_are_given_up_and_a_tie_stays_open(order, size):
-    assert all("given up" in each.failure for each in grown(small_problem("softmax", 0), order, 0.0))
+    assert all("given up" in each.failure.reason for each in grown(small_problem("softmax", 0), order, 0.0))
     (tied,) = grown(tied_problem(softmax=True), order)
-    assert tied.stays_open and "stays open" in tied.failure
+    assert tied.failure.stays_open and "stays open" in tied.failure.reason
 
 
 @pytest.mark.parametrize("order", ORDERS)

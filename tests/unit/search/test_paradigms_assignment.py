@@ -15,6 +15,7 @@ from verale.head import Box
 from verale.paradigms import ORDERS
 from verale.search.avoid import Avoid
 from verale.search.paradigms.assignment import explain_assignment
+from verale.search.problem import NoExplanation
 from verale.search.rounds.explain import explain_spatial
 
 
@@ -55,14 +56,14 @@ def test_an_image_with_too_many_statements_is_given_up(order):
     problem = small_problem("softmax", 0, images=1)
     (explanation,) = explain_assignment(problem, Assignment(problem.head), order)
     (given_up,) = explain_assignment(problem, Assignment(problem.head), order, [0.0])
-    assert "given up" in given_up
+    assert "given up" in given_up.reason
     assert explain_assignment(problem, Assignment(problem.head), order, [math.inf])[0].pairs == explanation.pairs
 
 
 def test_a_tie_gives_a_reason():
     problem = tied_problem(softmax=True)
     (reason,) = explain_assignment(problem, Assignment(problem.head), "rival")
-    assert isinstance(reason, str) and "stays open" in reason
+    assert isinstance(reason, NoExplanation) and "stays open" in reason.reason
 
 
 @pytest.mark.parametrize("what", ["tolerance", "domain", "avoid"])
@@ -75,7 +76,7 @@ def test_what_quick_growth_does_not_know_is_grown_as_under_simplex(what):
     if what == "avoid":
         problem = replace(problem, avoid=Avoid(prototypes=(3,)))
     explained = explain_assignment(problem, Assignment(head), "rival")
-    found = [each for each in explained if not isinstance(each, str)]
+    found = [each for each in explained if not isinstance(each, NoExplanation)]
     assert found
     for each in found:
         assert (each.margins > 0).all()

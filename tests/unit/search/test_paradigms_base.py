@@ -9,6 +9,7 @@ from support.small import GEOMETRIES
 
 from verale.search import SearchOptions
 from verale.search.digits import in_digits
+from verale.search.problem import NoExplanation
 from verale.search.searches import SEARCHES
 
 CASES = [
@@ -29,7 +30,7 @@ def test_statements_prove_what_was_proved_of_them(geometry, paradigm):
     problem = small_problem(geometry, 1).take([0])
     search = SEARCHES[paradigm](problem.head, problem.patches, SearchOptions(paradigm, digits="exact"))
     (solution,) = search.solve(problem, [float("inf")])
-    assert not isinstance(solution, str)
+    assert not isinstance(solution, NoExplanation)
     statements, margins, _, prices = solution
 
     def proved(some):

@@ -22,7 +22,7 @@ from verale.search.explain import explain
 from verale.search.options import SearchOptions, Unexplained
 from verale.search.paradigms import evidence
 from verale.search.paradigms.evidence import EvidenceSearch
-from verale.search.problem import Problem
+from verale.search.problem import NoExplanation, Problem
 
 
 def search_of(head: Head, patches: int) -> EvidenceSearch:
@@ -70,7 +70,7 @@ def test_statements_are_true_and_prove_the_class(geometry):
     problem = small_problem(geometry, 4)
     search, weight = search_of(problem.head, problem.patches), problem.head.weight
     for image, solution in enumerate(search.solve(problem, [inf] * len(problem))):
-        if isinstance(solution, str):
+        if isinstance(solution, NoExplanation):
             continue
         one = problem.take([image])
         predicted = int(one.margins.predicted[0])
@@ -102,7 +102,7 @@ def test_the_fewest_prototypes_that_do():
         problem = Problem.of(head, images)
         search = EvidenceSearch(head, images.shape[1], SearchOptions("evidence", digits="exact"))
         for image, solution in enumerate(search.solve(problem, [inf] * len(problem))):
-            assert not isinstance(solution, str)
+            assert not isinstance(solution, NoExplanation)
             one = problem.take([image])
             sums = [each for each in solution[0] if isinstance(each, SumStatement)]
             lower = one.activations.lower[0].tolist()

@@ -16,7 +16,7 @@ from verale.checker import Auditor, Status
 from verale.head import Head, as_patches
 from verale.search.explain import explain
 from verale.search.paradigms.joint import _TRIALS, _Estimates, explain_joint
-from verale.search.problem import Problem
+from verale.search.problem import NoExplanation, Problem
 
 
 def latents(head: Head, seed: int) -> torch.Tensor:
@@ -47,7 +47,7 @@ def test_no_smaller_set_is_proved(name: str) -> None:
     head = joint_head(name, 2)
     joint, problem = Joint(head), Problem.of(head, as_patches(latents(head, 2)))
     for image, explanation in enumerate(explain_joint(problem, joint)):
-        assert not isinstance(explanation, str)
+        assert not isinstance(explanation, NoExplanation)
         sets = list(combinations(range(head.size), max(0, len(explanation.pairs) - 1)))
         margins = margins_of_sets(joint, problem, image, sets)
         assert not explanation.pairs or not (margins > 0).all(1).any()
@@ -78,14 +78,14 @@ def test_a_limit_of_statements_is_kept(trials: int, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("verale.search.paradigms.joint._TRIALS", trials)
     head = joint_head("inner product", 1, 9)
     problem = Problem.of(head, as_patches(latents(head, 1)[:2]))
-    sizes = [len(each.pairs) for each in explain_joint(problem, Joint(head)) if not isinstance(each, str)]
+    sizes = [len(each.pairs) for each in explain_joint(problem, Joint(head)) if not isinstance(each, NoExplanation)]
     assert len(sizes) == 2 and max(sizes) > 1
     for limit in (1.0, 5.0):
         for size, each in zip(sizes, explain_joint(problem, Joint(head), [limit] * 2), strict=True):
             if size <= limit:
-                assert not isinstance(each, str) and len(each.pairs) == size
+                assert not isinstance(each, NoExplanation) and len(each.pairs) == size
             else:
-                assert each == f"no explanation was found with at most {limit:.0f} statements"
+                assert each.reason == f"no explanation was found with at most {limit:.0f} statements"
 
 
 def test_a_tie_gives_a_reason() -> None:

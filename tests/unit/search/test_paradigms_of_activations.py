@@ -23,7 +23,7 @@ from verale.search.activations import Activations
 from verale.search.digits import EXACT_DIGITS, FEW_DIGITS, FEWEST_DIGITS
 from verale.search.least import least_document
 from verale.search.paradigms.of_activations import explain_sparse, explain_top_k, highest
-from verale.search.problem import GivenUpError, Problem, UnexplainedError
+from verale.search.problem import GivenUpError, NoExplanation, Problem, UnexplainedError
 from verale.search.searches import SEARCHES
 
 NAMES = [("euclidean", "top_k"), ("softmax", "sparse"), ("euclidean", "mixed")]
@@ -59,7 +59,7 @@ def test_a_search_without_an_explanation_says_why(error, tries, monkeypatch):
     problem = small_problem("euclidean", 1).take([0])
     search = search_of("top_k", problem)
     monkeypatch.setattr(type(search), "explain", fails)
-    assert search.solve(problem, [7]) == ["no statement helps"] and tried == [7] * tries
+    assert search.solve(problem, [7]) == [NoExplanation("no statement helps")] and tried == [7] * tries
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,8 @@ def test_where_far_fewer_statements_are_wanted_it_is_given_up() -> None:
         size = sizes[order] = len(found[0])
         assert size > 2 and found[2] and [len(each[0]) for each in search.solve(one, [size])] == [size]
         (given,) = search.solve(one, [0.25])
-        assert isinstance(given, str) == is_given_up
-        assert not is_given_up or "a smaller explanation is known" in given
+        assert isinstance(given, NoExplanation) == is_given_up
+        assert not is_given_up or "a smaller explanation is known" in given.reason
     assert sizes[None] <= sizes[HIGHEST]
 
 

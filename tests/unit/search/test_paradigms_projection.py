@@ -11,6 +11,7 @@ from support.problems import small_problem
 
 from verale.search import Costs, SearchOptions
 from verale.search.digits import in_digits, least_unit
+from verale.search.problem import NoExplanation
 from verale.search.searches import SEARCHES
 
 
@@ -22,7 +23,7 @@ def asked(geometry: str, digits: int):
     for number in range(len(problem)):
         image = problem.take([number])
         (solution,) = search.solve(image, [float("inf")])
-        assert not isinstance(solution, str)
+        assert not isinstance(solution, NoExplanation)
         margins = search.prove(image, in_digits(solution[0], digits, least))
         if not (margins > 0).all():
             yield search, image, ([solution[0]], (margins.new_tensor(solution[1]) - margins)[None], digits, least)

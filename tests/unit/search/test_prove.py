@@ -5,7 +5,7 @@ Minimality is claimed where every statement is needed, whatever the rounding and
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 import pytest
@@ -15,13 +15,12 @@ from support.problems import MONOTONE, small_problem, tied_problem
 
 from verale.bounds import Projection, Simplex, Triangle
 from verale.search import prove
-from verale.search.problem import Pair, Problem
+from verale.search.problem import NoExplanation, Pair, Problem
 from verale.search.prove import (
     HOPELESS,
     UNSETTLED,
     Proved,
     SpatialExplanation,
-    StaysOpen,
     not_surely_needed,
     propose_and_prove,
     without_doubtful,
@@ -30,6 +29,7 @@ from verale.search.rounds.explain import explain_spatial
 from verale.search.rounds.stepwise import first_statements
 
 FAILS, DOUBTFUL = [(9, 9)], (0, 5)
+OPEN, GIVEN_UP = NoExplanation("open", stays_open=True), NoExplanation("given up")
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Scripted:
     """An engine that gives what was written down; it proves all but FAILS, and doubts DOUBTFUL."""
 
     problem: Problem
-    answers: dict[int, list[list[Pair] | str | None]]
+    answers: dict[int, list[list[Pair] | NoExplanation | None]]
     paradigm: object = None
     guards: tuple[float, ...] = (1.0, 2.0)
     asked: list[tuple[int, float, float, list[Pair]]] = field(default_factory=list)
@@ -60,11 +60,11 @@ def scripted(*answers) -> Scripted:
 
 
 def test_each_image_has_its_own_outcome():
-    engine = scripted([[(0, 1)]], ["given up"], [None], [FAILS, [(0, 2)]], [FAILS, FAILS])
+    engine = scripted([[(0, 1)]], [GIVEN_UP], [None], [FAILS, [(0, 2)]], [FAILS, FAILS])
     explained = propose_and_prove(engine)
     assert {image: getattr(each, "pairs", each) for image, each in explained.items()} == {
         0: [(0, 1)],
-        1: "given up",
+        1: GIVEN_UP,
         3: [(0, 2)],
         4: UNSETTLED,
     }
@@ -76,15 +76,15 @@ def test_each_image_has_its_own_outcome():
 
 
 def test_a_class_that_stays_open_is_searched_with_smaller_guards_alone():
-    engine = scripted([StaysOpen("open"), [(0, 1)]], [FAILS, FAILS], [StaysOpen("open"), StaysOpen("still open")])
+    engine = scripted([OPEN, [(0, 1)]], [FAILS, FAILS], [OPEN, replace(OPEN, reason="still open")])
     engine.guards = (1.0, 2.0, 0.5)
     explained = propose_and_prove(engine)
-    assert explained[0].pairs == [(0, 1)] and explained[1] == UNSETTLED and explained[2] == "still open"
+    assert explained[0].pairs == [(0, 1)] and explained[1] == UNSETTLED and explained[2].reason == "still open"
     assert [(image, guard) for image, guard, _, _ in engine.asked][3:] == [(1, 2.0), (0, 0.5), (2, 0.5)]
 
 
 def test_a_limit_is_told_with_room_for_what_shrinking_drops():
-    engine = scripted([[(0, 1)]], ["too many"])
+    engine = scripted([[(0, 1)]], [GIVEN_UP])
     propose_and_prove(engine, [4.0, 2.0])
     assert [most for _, _, most, _ in engine.asked] == [4.0 * HOPELESS, 2.0 * HOPELESS]
 

@@ -18,6 +18,7 @@ from verale.search import Batches, NotKept, SearchOptions, smallest
 from verale.search.costs import UNIT_COSTS
 from verale.search.explain import explain
 from verale.search.paradigms.base import cheaper
+from verale.search.problem import NoExplanation
 from verale.search.smallest import SHORT_ENOUGH, keep_smallest, worth_trying
 
 
@@ -35,7 +36,7 @@ class Scripted:
     def solve(self, problem, most):
         self.most = most
         return [
-            "no luck" if size is None else ([ActivationStatement(0, 0.0, 1.0)] * size, [], True, ())
+            NoExplanation("no luck") if size is None else ([ActivationStatement(0, 0.0, 1.0)] * size, [], True, ())
             for size in self.sizes
         ]
 
@@ -63,13 +64,13 @@ def test_what_is_read_at_a_glance_is_not_searched_again():
     first, second = Scripted("top_k", [4, 5]), Scripted("mixed", [2])
     kept = keep_smallest(problem, [first, second])
     assert second.most == [4] and [each.paradigm for each in kept] == ["top_k", "mixed"]
-    assert kept[0].others == (NotKept("mixed", None, SHORT_ENOUGH),)
+    assert kept[0].others == (NotKept("mixed", None, SHORT_ENOUGH.reason),)
 
 
 def test_a_reason_is_never_cheaper():
-    solution = ([], [], True, ())
-    assert cheaper(UNIT_COSTS, "why", solution) == cheaper(UNIT_COSTS, solution, "why") == solution
-    assert cheaper(UNIT_COSTS, "why", "or why") == "why"
+    solution, why = ([], [], True, ()), NoExplanation("why")
+    assert cheaper(UNIT_COSTS, why, solution) == cheaper(UNIT_COSTS, solution, why) == solution
+    assert cheaper(UNIT_COSTS, why, NoExplanation("or why")) == why
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)

@@ -26,15 +26,14 @@ from verale.search.digits import (
     margins_in_digits,
 )
 from verale.search.options import SearchOptions
-from verale.search.problem import Problem
+from verale.search.problem import NoExplanation, Problem
 
 __all__ = ["ParadigmSearch", "Solution", "Solved", "cheaper", "cost_of", "require_memory", "require_products"]
 
 Solved = tuple[list[Statement], list[float], bool, tuple[Prices, ...]]
 """Statements, the proved margin of every class, whether no statement can be dropped, and the checker's hints."""
 
-Solution = Solved | str
-"""The same, or the reason why there is no certificate."""
+Solution = Solved | NoExplanation
 
 _TOO_MUCH = 2
 """A digit less is not tried where by estimate it would cost so many times a margin."""
@@ -181,7 +180,7 @@ def cheaper(costs: Costs, first: Solution, second: Solution) -> Solution:
 
 def cost_of(costs: Costs, solution: Solution) -> float:
     """What a solution costs; infinity where there is none."""
-    return math.inf if isinstance(solution, str) else costs.total(solution[0])
+    return math.inf if isinstance(solution, NoExplanation) else costs.total(solution[0])
 
 
 def require_memory(needed: int, what: str, options: SearchOptions) -> None:

@@ -32,7 +32,7 @@ from verale.search.linked import Linked
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import Solution, Solved
 from verale.search.paradigms.of_activations import OfActivations
-from verale.search.problem import Problem, shortened
+from verale.search.problem import NoExplanation, Problem, shortened
 from verale.search.prove import UNSETTLED
 from verale.search.tolerance import Tolerance
 
@@ -45,7 +45,7 @@ _ENTRIES = 2**17
 _TURNS = 4
 """Only once in so many rounds is it asked whether all images are done: on a GPU the question costs a pause."""
 
-_OPEN = "the class stays open though all of its prototypes are stated"
+_OPEN = NoExplanation("the class stays open though all of its prototypes are stated")
 
 
 class EvidenceSearch(OfActivations):
@@ -86,12 +86,12 @@ class EvidenceSearch(OfActivations):
 
     def propose(self, problem: Problem, most: list[float]) -> list[Solution]:
         """See `ParadigmSearch`: in short numbers at once, and in exact ones where these leave the class open."""
-        solutions: list[Solution] = [""] * len(problem)
+        solutions: list[Solution] = [_OPEN] * len(problem)
         tried = [problem.stated_activations()]
         if self.options.digits == FEWEST_DIGITS and not problem.tolerance:
             tried.insert(0, Tolerance(digits=FEW_DIGITS).widened(problem.activations))
         for observed in tried:
-            left = [image for image, solution in enumerate(solutions) if isinstance(solution, str)]
+            left = [image for image, solution in enumerate(solutions) if isinstance(solution, NoExplanation)]
             if left:
                 is_short = bool(problem.tolerance) or observed is not tried[-1]
                 found = self._search(problem.take(left), observed[problem.index(left)], is_short)

@@ -22,7 +22,7 @@ from verale.rounding import root
 from verale.search.costs import NEARLY_FREE
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.priced import PricedObservables
-from verale.search.problem import Problem
+from verale.search.problem import NoExplanation, Problem
 from verale.search.prove import UNSETTLED, Explained, SpatialExplanation, inner_margins
 from verale.search.stated import Stated
 
@@ -42,9 +42,11 @@ _NOISE = 2.0**-28
 
 _RIDGE = 1e-13
 
+_OPEN = NoExplanation("the class stays open though every observable is stated")
+
 
 def explain_joint(problem: Problem, joint: Joint, most: list[float] | None = None) -> list[Explained]:
-    """For each image an explanation, or the reason why there is none.
+    """For each image an explanation, or why there is none.
 
     Args:
         problem: N images of one patch.
@@ -71,16 +73,15 @@ class _Search:
         self._estimates = _Estimates.of(joint, int(self._predicted), middle)
 
     def run(self) -> Explained:
-        """The explanation, or the reason why there is none."""
         domain = activation_range(self._problem.head, 1)
         margins = torch.maximum(self._problem.margins.lower(domain[None, None])[0, 0], self._margins([]))
         if bool((margins > 0).all()):
             return SpatialExplanation([], margins, minimal=True)
         found = self._among_all() or (self._grown() if self._tried < self._most else None)
         if found is None and self._tried < self._most:
-            return "the class stays open though every observable is stated" if self._problem.avoid else UNSETTLED
+            return _OPEN if self._problem.avoid else UNSETTLED
         if found is None or len(found[0]) > self._most:
-            return f"no explanation was found with at most {self._most:.0f} statements"
+            return NoExplanation(f"no explanation was found with at most {self._most:.0f} statements")
         stated, proved = found
         minimal = not self._problem.tolerance and self._needed(stated)
         return SpatialExplanation([(0, j) for j in stated], proved, minimal)

@@ -62,7 +62,7 @@ def explain_mixed(
     known = _Known(problem, projection, linked)
     best = known.after([])
     if best is not None and len(best.statements) > _HOPELESS * most:
-        raise GivenUpError(given_up(len(best.statements)))
+        raise GivenUpError(given_up(len(best.statements)).reason)
     limit = math.inf if best is None else problem.costs.total(best.statements)
     pairs = first_statements(problem, projection, _BEGINNING)
     if math.fsum(map(problem.costs.of_pair, pairs)) < limit:

@@ -30,7 +30,7 @@ from verale.search.linked import Linked
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch, Solution
 from verale.search.priced import PricedActivations
-from verale.search.problem import GivenUpError, Problem, UnexplainedError, given_up, shortened
+from verale.search.problem import GivenUpError, NoExplanation, Problem, UnexplainedError, given_up, shortened
 from verale.search.stated import Stated
 from verale.search.tolerance import Tolerance
 
@@ -96,20 +96,20 @@ class OneByOne(OfActivations):
 
     def _of_one(self, image: Problem, most: float) -> Solution:
         """Statements about activations are chosen in short numbers at once: it takes no longer, and costs few."""
-        reason, tried = "", [image]
+        outcome, tried = NoExplanation(""), [image]
         if self.options.digits == FEWEST_DIGITS and not image.tolerance:
             tried.insert(0, image.widened(Tolerance(digits=FEW_DIGITS)))
         for each in tried:
             try:
                 found = self.explain(each, most)
             except GivenUpError as error:
-                return str(error)
+                return NoExplanation(str(error))
             except UnexplainedError as error:
-                reason = str(error)
+                outcome = NoExplanation(str(error))
                 continue
             left = self.shrunk(each, found)
             return left.statements, shortened(left.margins), left.minimal, ()
-        return reason
+        return outcome
 
     def shrunk(self, problem: Problem, found: ActivationExplanation) -> ActivationExplanation:
         """The explanation without statements that the others make needless; itself where there is no such rule."""

@@ -16,7 +16,7 @@ from verale.head import Head
 from verale.paradigms import ORDERS, PARADIGMS
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch, Solution, cheaper, require_products
-from verale.search.problem import Problem, shortened
+from verale.search.problem import NoExplanation, Problem, shortened
 from verale.search.prove import Explained
 from verale.search.rounds.explain import admits_head, explain_spatial
 from verale.search.stated import pairs_of, statements_about
@@ -63,7 +63,7 @@ class OfPatches(ParadigmSearch):
         for order in later:
             limits = most
             if not problem.costs:
-                sizes = (math.inf if isinstance(known, str) else len(known[0]) for known in solutions)
+                sizes = (math.inf if isinstance(known, NoExplanation) else len(known[0]) for known in solutions)
                 limits = list(map(min, most, sizes))
             solutions = list(map(partial(cheaper, problem.costs), solutions, self._in_order(problem, order, limits)))
         return solutions
@@ -80,7 +80,7 @@ class OfPatches(ParadigmSearch):
     def _in_order(self, problem: Problem, order: str, most: list[float]) -> list[Solution]:
         solutions: list[Solution] = []
         for image, solution in enumerate(self.explain(problem, order, most)):
-            if isinstance(solution, str):
+            if isinstance(solution, NoExplanation):
                 solutions.append(solution)
                 continue
             statements = statements_about(problem, solution.pairs, image)

@@ -14,7 +14,7 @@ from verale.head import BankPooling, Head, Linear, MaskedMaxPooling, MaxPooling
 from verale.paradigms import ORDERS
 from verale.rounding import Enclosure
 from verale.rounding.decimals import decades, to_powers
-from verale.search.problem import Pair, Problem, given_up
+from verale.search.problem import NoExplanation, Pair, Problem, given_up
 from verale.search.prove import UNSETTLED, Explained, Proved, SpatialExplanation, propose_and_prove
 from verale.search.rounds.deletion import Deletion
 from verale.search.rounds.growth import Growth
@@ -73,7 +73,7 @@ def explain_spatial(
     most: list[float] | None = None,
     widened: Widened | None = None,
 ) -> list[Explained]:
-    """For each image an explanation, or the reason why there is none.
+    """For each image an explanation, or why there is none.
 
     Where statements are to be `widened`, rounds choose some that should entail the class then too.
 
@@ -111,7 +111,7 @@ class Rounds:
 
     def choose(
         self, images: list[int], guard: float, most: list[float], early: list[list[Pair]]
-    ) -> list[list[Pair] | str | None]:
+    ) -> list[list[Pair] | NoExplanation | None]:
         """See `Engine`. Where some are to be left out early, growth is not repeated."""
         if not images:
             return []
@@ -120,7 +120,7 @@ class Rounds:
         of_images = Images(problem, self.paradigm)
         if any(early):
             stated, count = _listed(problem, [self._grown[image] for image in images])
-            chosen: list[list[Pair] | str | None] = [[] for _ in images]
+            chosen: list[list[Pair] | NoExplanation | None] = [[] for _ in images]
         else:
             stated, count, chosen = self._grow(of_images, guards, most)
         if all(each is None for each in chosen):
@@ -142,7 +142,7 @@ class Rounds:
 
     def _grow(
         self, images: Images, guards: Tensor, most: list[float]
-    ) -> tuple[Tensor, Tensor, list[list[Pair] | str | None]]:
+    ) -> tuple[Tensor, Tensor, list[list[Pair] | NoExplanation | None]]:
         """(N * L, M) the stated prototypes, (N * L,) how many there are, and of which images they serve: the list of
         those is empty. Of the others, why not."""
         growth = Growth(images)

@@ -20,8 +20,8 @@ from verale.head import Softmax
 from verale.paradigms import ORDERS
 from verale.rounding import Enclosure
 from verale.search.costs import NEARLY_FREE
-from verale.search.problem import Pair, Problem, given_up
-from verale.search.prove import Proved, SpatialExplanation, StaysOpen, by_patch, not_surely_needed
+from verale.search.problem import NoExplanation, Pair, Problem, given_up
+from verale.search.prove import Proved, SpatialExplanation, by_patch, not_surely_needed
 from verale.search.rounds.statements import statements_of
 
 __all__ = ["GUARDS", "Stepwise", "first_statements"]
@@ -77,9 +77,9 @@ class Stepwise:
 
     def choose(
         self, images: list[int], guard: float, most: list[float], early: list[list[Pair]]
-    ) -> list[list[Pair] | str | None]:
+    ) -> list[list[Pair] | NoExplanation | None]:
         """See `Engine`."""
-        choices: list[list[Pair] | str | None] = []
+        choices: list[list[Pair] | NoExplanation | None] = []
         for image, limit, first in zip(images, most, early, strict=True):
             stating = _Stating(self.problem.take([image]), self.paradigm, guard)
             failure = stating.grow(limit) if self._order == ORDERS[0] else stating.sweep(limit)
@@ -136,7 +136,7 @@ class _Stating:
 
     # Growth
 
-    def grow(self, most: float) -> str | None:
+    def grow(self, most: float) -> NoExplanation | None:
         """Add statements until all margins exceed the guard; why that was not reached.
 
         In each round, the worst rival names of each patch what would gain its margin most, as if all of a patch were
@@ -162,7 +162,7 @@ class _Stating:
                 self._refused = torch.zeros_like(self._open)
                 continue
             if not len(order):
-                return StaysOpen(self._why_open())
+                return self._open_still()
             if self._problem.costs:  # others may be dear, and not needed after these
                 order = order[promised[order] >= _COMPARABLE * promised[order[0]]]
             lacking = self._guard - float(least)
@@ -245,7 +245,7 @@ class _Stating:
         score = torch.where(score > 0, score / self._costs, score * self._costs)
         return score.clamp(min=-_HUGE).masked_fill(~self._open, -torch.inf).argmax(1)
 
-    def sweep(self, most: float) -> str | None:
+    def sweep(self, most: float) -> NoExplanation | None:
         """The same in the published order (Soria et al., arXiv 2511.16588): the nearest prototype of every patch that
         may have statements, then the second nearest, and so on."""
         patches = self._problem.patches_left
@@ -268,7 +268,7 @@ class _Stating:
         if count > most:
             return given_up(count)
         if depth is None:
-            return StaysOpen("the class stays open though every pair is stated")
+            return NoExplanation("the class stays open though every pair is stated", stays_open=True)
         listed = patches.nonzero()[:, 0].tolist()
         self.added = [(patch, int(nearest[patch, rank])) for rank in range(depth) for patch in listed]
         return None
@@ -279,12 +279,13 @@ class _Stating:
             return list(range(most + 1))
         return [0, *(2**n for n in range(most.bit_length()) if 2**n < most), most]
 
-    def _why_open(self) -> str:
+    def _open_still(self) -> NoExplanation:
         margins = self._problem.margins
         rival = int(self._margins.argmin())
-        return (
+        return NoExplanation(
             f"class {int(margins.rivals[0, rival])} stays open (margin >= {below(float(self._margins[rival]))}) though"
-            " every statement that could help is made"
+            " every statement that could help is made",
+            stays_open=True,
         )
 
     # Deletion
