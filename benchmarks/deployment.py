@@ -33,7 +33,7 @@ from verale.head.latents import as_patches
 from verale.runs.parts import Reserves
 from verale.search import SearchOptions
 from verale.search.explain import explain
-from verale.search.searches import paradigms_taken
+from verale.search.smallest import paradigms_taken
 
 __all__ = ["main"]
 

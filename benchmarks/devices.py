@@ -34,7 +34,7 @@ from verale.paradigms import READABLE
 from verale.search import SearchOptions
 from verale.search.batches import Batches
 from verale.search.explain import explain
-from verale.search.searches import paradigms_taken
+from verale.search.smallest import paradigms_taken
 
 _COLUMNS = (
     *("head", "paradigm", "digits", "device", "batch", "images", "explained", "statements", "minimal"),

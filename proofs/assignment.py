@@ -81,7 +81,7 @@ _CHOICES = [
 
 LEMMA = Lemma(
     rules=("assignment", "minimality"),
-    code=("verale/checker/reading/masses.py", "verale/bounds/assignment.py"),
+    code=("verale/checker/reading/masses.py", "verale/bounds/simplex.py"),
     cases=(
         Case("one mass", [*_ONE_MASS, _O >= 0, _R > 0], _W * (_M - _O) * _R <= _V * _R + _M * _U, "qfnra-nlsat"),
         Case(

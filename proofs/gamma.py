@@ -111,7 +111,7 @@ LEMMA = Lemma(
         "verale/bounds/means.py",
         "verale/bounds/margin.py",
         "verale/bounds/domain.py",
-        "verale/bounds/assignment.py",
+        "verale/bounds/simplex.py",
     ),
     cases=(
         _product(1),

@@ -31,7 +31,7 @@ from verale.errors import InputError, UsageError, VeraleError, first_line
 from verale.files import write_atomically
 from verale.head import Head, as_patches, evaluate, load_latents, save_latents
 from verale.runs.table import Explained
-from verale.search.searches import paradigms_taken
+from verale.search.smallest import paradigms_taken
 from verale.version import __version__
 
 __all__ = ["main"]

@@ -22,7 +22,7 @@ from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Space
 from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, Softmax
 from verale.rounding import Enclosure
-from verale.search.tolerance import LEAST_TOLERANCE
+from verale.search.digits import LEAST_TOLERANCE
 
 RULES = {
     Projection: QuadraticRule,

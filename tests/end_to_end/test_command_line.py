@@ -182,13 +182,13 @@ def test_unless_told_otherwise_the_smallest_explanation_is_kept(folder, tmp_path
     for paradigm in ("readable", "smallest", "evidence", "top_k", "mixed", "projection"):
         chosen = () if paradigm in ("readable", "smallest") else ("--paradigm", paradigm)
         with monkeypatch.context() as patched:
-            patched.setattr(smallest, "READABLE", 0 if paradigm == "smallest" else smallest.READABLE)
+            patched.setattr(smallest, "AT_A_GLANCE", 0 if paradigm == "smallest" else smallest.AT_A_GLANCE)
             assert run("explain", *files, "--out", tmp_path / paradigm, *chosen).returncode == 0
         certificates = map(Certificate.load, sorted((tmp_path / paradigm).glob("*.ale.json")))
         read[paradigm] = [to_read(each.statements, 12, each.patches) for each in certificates]
     given = list(zip(read["evidence"], read["top_k"], read["mixed"], read["projection"], strict=True))
     assert read["smallest"] == list(map(min, given))
-    assert read["readable"] == [one[0] if one[0] <= smallest.READABLE else min(one) for one in given]
+    assert read["readable"] == [one[0] if one[0] <= smallest.AT_A_GLANCE else min(one) for one in given]
     for row in summary(tmp_path / "readable"):
         others = [other.split(" ")[0] for other in row["Others"].split("; ")]
         assert {row["Paradigm"], *others} == {"evidence", "top_k", "mixed", "projection"}

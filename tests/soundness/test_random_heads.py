@@ -12,7 +12,7 @@ import pytest
 
 from verale.head import Geometry, Head, Pooling, Readout, StepChain, load_latents
 from verale.head.similarity import NamedSimilarity, NamedSteps
-from verale.search.tolerance import LEAST_TOLERANCE
+from verale.search.digits import LEAST_TOLERANCE
 from verale.soundness.combinations import TOLERANCES, Draw, draws, searches
 from verale.soundness.compare import Group, Question, emitted, explained, unproved
 from verale.soundness.corpus.cases import stored

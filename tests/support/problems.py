@@ -9,8 +9,8 @@ from support.small import small_head, small_latents
 
 from verale.bounds import Hypersphere, Projection, Simplex, Triangle
 from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_patches
+from verale.search.digits import Tolerance
 from verale.search.problem import Problem
-from verale.search.tolerance import Tolerance
 
 SPATIAL = (
     ("euclidean", Projection),

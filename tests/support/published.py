@@ -6,7 +6,7 @@ from support.small import small_head, small_latents
 
 from verale.search import SearchOptions
 from verale.search.explain import explain
-from verale.search.searches import SEARCHES
+from verale.search.smallest import SEARCHES
 
 __all__ = ["require_its_own_and_no_smaller"]
 

@@ -1,6 +1,5 @@
 """Bounds of all observables, activations and margins from an explanation; one paradigm a file."""
 
-from verale.bounds.assignment import Assignment, assignment_margins
 from verale.bounds.domain import domain_range
 from verale.bounds.hypersphere import Hypersphere
 from verale.bounds.intervals import Projection
@@ -17,7 +16,7 @@ from verale.bounds.similarity import (
     oriented,
     pooled_activation,
 )
-from verale.bounds.simplex import Simplex, SimplexRows
+from verale.bounds.simplex import Assignment, Simplex, SimplexRows, assignment_margins
 from verale.bounds.triangle import Triangle
 
 __all__ = [

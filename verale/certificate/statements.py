@@ -17,7 +17,7 @@ from verale.certificate.words import between, enumerated, meant_by
 from verale.errors import CertificateError
 
 __all__ = [
-    "READABLE",
+    "AT_A_GLANCE",
     "ActivationStatement",
     "Bounded",
     "FloorStatement",
@@ -287,7 +287,7 @@ def _end(value: str | None, missing: float) -> float:
     return end
 
 
-READABLE = 14
+AT_A_GLANCE = 14
 """Numbers and names that are read at a glance: what has no more is not shortened, and of more a page says so."""
 
 

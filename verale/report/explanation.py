@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from shlex import quote
 
-from verale.certificate.statements import READABLE, bounded, bounds_in_words, counted, statement_in_words, to_read
+from verale.certificate.statements import AT_A_GLANCE, bounded, bounds_in_words, counted, statement_in_words, to_read
 from verale.certificate.words import (
     about,
     below,
@@ -94,10 +94,10 @@ def narrower(
     known = len(ahead) == len(certificate.margins) and min(ahead) >= 0
     second = min(margins, key=ahead.__getitem__) if known else closest
     read = 0 if count is None else to_read(certificate.statements, count, certificate.patches)
-    if read <= READABLE and second == closest:
+    if read <= AT_A_GLANCE and second == closest:
         return None
     long = why = runner_up = ""
-    if read > READABLE:
+    if read > AT_A_GLANCE:
         long = f"Too long to read at a glance: {len(certificate.statements)} statements, with {read} numbers and names."
         why = _why_long(certificate, closest, name, account)
     if second != closest:

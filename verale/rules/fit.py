@@ -32,7 +32,7 @@ from verale.rules.coverage import coverage_of
 from verale.search.inflate import plain_numbers, widened
 from verale.search.priced import PricedEnds, PricedMargins
 from verale.search.problem import NOISE, shortened
-from verale.search.searches import priced_margins
+from verale.search.smallest import priced_margins
 from verale.search.stated import Stated
 from verale.version import __version__
 

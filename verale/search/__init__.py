@@ -9,16 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from verale.search.avoid import Avoid
     from verale.search.batches import Batches, ImageResult, best_paradigm
-    from verale.search.costs import Costs
+    from verale.search.costs import Avoid, Costs
     from verale.search.options import SearchOptions, Unexplained
     from verale.search.smallest import NotKept
 
 __all__ = ["Avoid", "Batches", "Costs", "ImageResult", "NotKept", "SearchOptions", "Unexplained", "best_paradigm"]
 
 _HOME = {
-    "Avoid": "avoid",
+    "Avoid": "costs",
     "Batches": "batches",
     "Costs": "costs",
     "ImageResult": "batches",

@@ -22,17 +22,19 @@ from verale.paradigms import READABLE
 from verale.rounding.device import require_device
 from verale.search.devices import computing_on, head_on, is_host, one_thread
 from verale.search.digits import (
+    AUTO,
+    EXACT,
     EXACT_DIGITS,
     FEWEST_DIGITS,
+    Tolerance,
     least_unit,
+    tolerances,
 )
 from verale.search.inflate import inflate
 from verale.search.options import SearchOptions, Unexplained
 from verale.search.paradigms.base import ParadigmSearch, Solved, require_memory
 from verale.search.problem import NoExplanation, Problem
-from verale.search.searches import best_paradigm, has_prices, priced_margins, searches_of
-from verale.search.smallest import Kept, NotKept, keep_smallest
-from verale.search.tolerance import AUTO, EXACT, Tolerance, tolerances
+from verale.search.smallest import Kept, NotKept, best_paradigm, has_prices, keep_smallest, priced_margins, searches_of
 from verale.version import __version__
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from verale.paradigms import PARADIGMS
 from verale.rounding import Enclosure
 from verale.search.priced import PricedEnds, PricedMargins
 from verale.search.problem import NOISE, shortened
-from verale.search.searches import priced_margins
+from verale.search.smallest import priced_margins
 from verale.search.stated import Stated
 
 __all__ = ["inflate", "plain_number", "plain_numbers", "widened"]

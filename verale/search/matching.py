@@ -1,7 +1,7 @@
 """What remainders can give a rival: a bound for all rivals at once, the heaviest matching of one, and prices.
 
 A rival's excess over the predicted class is what an assignment of remainders to its prototypes can give it
-(`verale.bounds.assignment`): patch l gives prototype k at most x_lk = w_k (R_l - o_k)^+, or nothing where k is stated
+(`verale.bounds.simplex`): patch l gives prototype k at most x_lk = w_k (R_l - o_k)^+, or nothing where k is stated
 at l. The heaviest matching of patches and prototypes is what it gives at most; the best prices sum to as much.
 
 All rivals are bounded together. Since (R - o)^+ <= R (1 - o / M)^+ for R <= M, the greatest remainder, x_lk is at most

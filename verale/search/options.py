@@ -11,8 +11,7 @@ from verale.certificate import Statement
 from verale.errors import UsageError
 from verale.options import options_of, require_known
 from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, READABLE
-from verale.search.avoid import NOTHING, Avoid
-from verale.search.costs import UNIT_COSTS, Costs
+from verale.search.costs import NOTHING, UNIT_COSTS, Avoid, Costs
 
 __all__ = ["DEVICES", "SearchOptions", "Unexplained"]
 
@@ -181,7 +180,7 @@ class SearchOptions:
 
             check_digits(self.digits)
         if self.tolerance != 0:
-            from verale.search.tolerance import EXACT, tolerances
+            from verale.search.digits import EXACT, tolerances
 
             if tolerances(self.tolerance) != (EXACT,) and isinstance(self.digits, int):
                 raise UsageError(f"digits is {self.digits} and tolerance {self.tolerance}, expected one of the two")

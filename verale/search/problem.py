@@ -14,9 +14,8 @@ from verale.certificate import ActivationStatement, PatchStatement, Statement
 from verale.errors import VeraleError
 from verale.head import Head, read_out
 from verale.rounding import UNIT, Enclosure
-from verale.search.avoid import NOTHING, Avoid
-from verale.search.costs import UNIT_COSTS, Costs
-from verale.search.tolerance import EXACT, SOME, Tolerance
+from verale.search.costs import NOTHING, UNIT_COSTS, Avoid, Costs
+from verale.search.digits import EXACT, SOME, Tolerance
 
 __all__ = ["NOISE", "GivenUpError", "NoExplanation", "Pair", "Problem", "UnexplainedError", "given_up", "shortened"]
 

@@ -30,7 +30,7 @@ from verale.search.paradigms.of_activations import OneByOne
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import NoExplanation, Pair, Problem, UnexplainedError, shortened
 from verale.search.prove import UNSETTLED, not_surely_needed, without_doubtful
-from verale.search.searches import searches_of
+from verale.search.smallest import searches_of
 from verale.search.stated import pairs_of, statements_about
 from verale.version import __version__
 

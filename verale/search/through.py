@@ -36,19 +36,21 @@ from verale.head.evaluation import belonging
 from verale.network import FrozenNetwork, picture_digest, require_binary32
 from verale.rounding import Enclosure
 from verale.search.digits import (
+    EXACT,
     EXACT_DIGITS,
     FEW_DIGITS,
     FEWEST_DIGITS,
     MOST_DIGITS,
+    Tolerance,
     fewest_digits,
     in_digits,
     margins_in_digits,
+    tolerances,
 )
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch, Solved
 from verale.search.problem import NoExplanation, Problem, shortened
 from verale.search.smallest import Kept, keep_smallest
-from verale.search.tolerance import EXACT, Tolerance, tolerances
 
 __all__ = ["BEYOND", "ThroughNetwork", "for_all_of", "holding", "solve_picture"]
 

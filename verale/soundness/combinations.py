@@ -22,7 +22,7 @@ from verale.head.geometry import GEOMETRIES
 from verale.head.pooling import POOLINGS
 from verale.head.similarity import SIMILARITIES, NamedSteps, StepChain
 from verale.paradigms import ORDERS, PARADIGMS
-from verale.search.searches import paradigms_taken
+from verale.search.smallest import paradigms_taken
 
 _T = TypeVar("_T")
 

@@ -23,8 +23,7 @@ from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_pa
 from verale.rounding import Enclosure
 from verale.search import Batches, SearchOptions, Unexplained, best_paradigm
 from verale.search.explain import explain, explain_batches
-from verale.search.paradigms.of_patches import SimplexSearch
-from verale.search.paradigms.projection import ProjectionSearch
+from verale.search.paradigms.of_patches import ProjectionSearch, SimplexSearch
 from verale.search.problem import Problem
 
 SPATIAL = {"euclidean": "projection", "scaled": "projection", "cosine": "projection", "softmax": "assignment"}

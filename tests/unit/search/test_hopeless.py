@@ -12,7 +12,7 @@ from support.small import GEOMETRIES
 
 from verale.search import hopeless
 from verale.search.activations import Activations
-from verale.search.avoid import Avoid
+from verale.search.costs import Avoid
 from verale.search.hopeless import least_sizes
 
 

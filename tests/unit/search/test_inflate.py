@@ -17,7 +17,7 @@ from verale.head import as_patches, evaluate, read_out
 from verale.rules.coverage import coverage_of
 from verale.search.explain import explain
 from verale.search.inflate import inflate, plain_number, widened
-from verale.search.searches import priced_margins
+from verale.search.smallest import priced_margins
 from verale.search.stated import Stated
 
 ACTIVATIONS = [*((geometry, "top_k") for geometry in GEOMETRIES), ("softmax", "sparse")]

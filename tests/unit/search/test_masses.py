@@ -14,8 +14,7 @@ from verale.bounds import Simplex
 from verale.head import Box
 from verale.paradigms import ORDERS
 from verale.search import masses
-from verale.search.avoid import Avoid
-from verale.search.costs import Costs
+from verale.search.costs import Avoid, Costs
 from verale.search.masses import Masses, grow_masses
 
 

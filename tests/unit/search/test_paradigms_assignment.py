@@ -13,7 +13,7 @@ from support.small import small_head
 from verale.bounds import Assignment, Simplex
 from verale.head import Box
 from verale.paradigms import ORDERS
-from verale.search.avoid import Avoid
+from verale.search.costs import Avoid
 from verale.search.paradigms.assignment import explain_assignment
 from verale.search.problem import NoExplanation
 from verale.search.rounds.explain import explain_spatial

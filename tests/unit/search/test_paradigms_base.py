@@ -10,7 +10,7 @@ from support.small import GEOMETRIES
 from verale.search import SearchOptions
 from verale.search.digits import in_digits
 from verale.search.problem import NoExplanation
-from verale.search.searches import SEARCHES
+from verale.search.smallest import SEARCHES
 
 CASES = [
     *((geometry, "top_k") for geometry in GEOMETRIES),

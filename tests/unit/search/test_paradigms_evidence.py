@@ -17,7 +17,7 @@ from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.head import Cosine, Head, Identity
 from verale.head.evaluation import belonging
-from verale.search.avoid import Avoid
+from verale.search.costs import Avoid
 from verale.search.explain import explain
 from verale.search.options import SearchOptions, Unexplained
 from verale.search.paradigms import evidence

@@ -24,7 +24,7 @@ from verale.search.digits import EXACT_DIGITS, FEW_DIGITS, FEWEST_DIGITS
 from verale.search.least import least_document
 from verale.search.paradigms.of_activations import explain_sparse, explain_top_k, highest
 from verale.search.problem import GivenUpError, NoExplanation, Problem, UnexplainedError
-from verale.search.searches import SEARCHES
+from verale.search.smallest import SEARCHES
 
 NAMES = [("euclidean", "top_k"), ("softmax", "sparse"), ("euclidean", "mixed")]
 

@@ -14,7 +14,7 @@ from verale.errors import UsageError
 from verale.paradigms import ORDERS
 from verale.search import SearchOptions
 from verale.search.explain import explain
-from verale.search.searches import SEARCHES
+from verale.search.smallest import SEARCHES
 
 
 @pytest.mark.parametrize("name", ["projection", "triangle", "hypersphere"])

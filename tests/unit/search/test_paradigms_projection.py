@@ -12,7 +12,7 @@ from support.problems import small_problem
 from verale.search import Costs, SearchOptions
 from verale.search.digits import in_digits, least_unit
 from verale.search.problem import NoExplanation
-from verale.search.searches import SEARCHES
+from verale.search.smallest import SEARCHES
 
 
 def asked(geometry: str, digits: int):

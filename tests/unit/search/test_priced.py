@@ -10,7 +10,7 @@ from verale.bounds import Joint
 from verale.errors import UsageError
 from verale.head import as_patches, evaluate
 from verale.rounding import Enclosure
-from verale.search.searches import has_prices, priced_margins
+from verale.search.smallest import has_prices, priced_margins
 
 PATCHES = 5
 

@@ -12,9 +12,9 @@ from support.small import GEOMETRIES, small_head, small_latents
 from verale.bounds import Projection, Triangle, pooling_of
 from verale.certificate import Certificate
 from verale.head import BankPooling, MaskedMaxPooling, as_patches, evaluate
+from verale.search.digits import Tolerance
 from verale.search.explain import explain
 from verale.search.problem import Problem
-from verale.search.tolerance import Tolerance
 
 SLACK = 1e-5
 

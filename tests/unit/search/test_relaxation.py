@@ -7,8 +7,8 @@ import pytest
 import scipy.optimize
 import torch
 
-from verale.search import relaxation
-from verale.search.relaxation import relaxed
+from verale.search import covers
+from verale.search.covers import relaxed
 
 SHAPES = [(1, 4), (6, 20), (30, 90), (40, 30)]
 
@@ -39,7 +39,7 @@ def test_it_finds_the_least_cost(shape, seed):
 
 @pytest.mark.parametrize("steps", [0, 1, 3])
 def test_prices_bound_the_cost_from_below_whenever_it_is_stopped(steps, monkeypatch):
-    monkeypatch.setattr(relaxation, "_STEPS", steps)
+    monkeypatch.setattr(covers, "_STEPS", steps)
     gains, need, costs = problem((6, 20), steps)
     found = relaxed(gains, need, costs)
     assert (found.prices >= 0).all()
@@ -59,7 +59,7 @@ def test_rows_are_entered_where_they_are_missed_and_those_that_need_nothing_cost
     need[2] = -1.0
     whole = relaxed(gains, need, costs)
     assert whole.prices[2] == 0.0
-    monkeypatch.setattr(relaxation, "_ROWS", 3)
+    monkeypatch.setattr(covers, "_ROWS", 3)
     assert relaxed(gains, need, costs).bound == pytest.approx(whole.bound, rel=1e-3)
     need[1] = gains[1].sum() * 1.01
     assert relaxed(gains, need, costs) is None

@@ -9,7 +9,7 @@ from verale.errors import UsageError
 from verale.paradigms import PARADIGMS, READABLE
 from verale.search import SearchOptions
 from verale.search.paradigms.base import require_memory
-from verale.search.searches import SEARCHES, best_paradigm, paradigms_taken, searches_of
+from verale.search.smallest import SEARCHES, best_paradigm, paradigms_taken, searches_of
 
 
 def names_of(head, paradigm=READABLE, patches=5, **options):

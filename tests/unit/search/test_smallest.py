@@ -76,7 +76,7 @@ def test_a_reason_is_never_cheaper():
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_no_paradigm_gives_less_to_read(geometry, monkeypatch):
     """But what is read at a glance anyhow."""
-    monkeypatch.setattr(smallest, "READABLE", 0)
+    monkeypatch.setattr(smallest, "AT_A_GLANCE", 0)
     head = small_head(geometry, 3)
     latents = small_latents(head, images=1, seed=3)
     batches, results = results_of(head, latents, READABLE)
@@ -111,7 +111,7 @@ def test_the_order_of_trying_is_that_of_ease_and_covers_the_registry():
 
 def test_a_paradigm_that_cannot_win_is_given_up(monkeypatch):
     """Its search stops long before it has an explanation."""
-    monkeypatch.setattr(smallest, "READABLE", 0)
+    monkeypatch.setattr(smallest, "AT_A_GLANCE", 0)
     head = small_head("euclidean", 5, prototypes=20, depth=12, classes=5)
     latents = small_latents(head, images=2, patches=30, seed=5)
     batches, results = results_of(head, latents, READABLE)

@@ -21,8 +21,8 @@ from verale.errors import UsageError
 from verale.head import Head, Identity, Softmax
 from verale.rounding import Enclosure
 from verale.search import Avoid, Unexplained
+from verale.search.digits import AUTO, EXACT, LEAST_TOLERANCE, Tolerance, tolerances
 from verale.search.explain import explain
-from verale.search.tolerance import AUTO, EXACT, LEAST_TOLERANCE, Tolerance, tolerances
 
 SHARES = (0.5, 0.1, 0.01, 0.001)
 

@@ -25,6 +25,7 @@ from verale.search.digits import (
     FEW_DIGITS,
     FEWEST_DIGITS,
     MOST_DIGITS,
+    Tolerance,
     in_digits,
     margins_in_digits,
 )
@@ -34,7 +35,6 @@ from verale.search.paradigms.base import Solution, Solved
 from verale.search.paradigms.of_activations import OfActivations
 from verale.search.problem import NoExplanation, Problem, shortened
 from verale.search.prove import UNSETTLED
-from verale.search.tolerance import Tolerance
 
 __all__ = ["EvidenceSearch"]
 

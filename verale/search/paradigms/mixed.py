@@ -16,8 +16,9 @@ from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.rounding import Enclosure
 from verale.search.activations import ActivationExplanation, Activations
-from verale.search.avoid import NONE_FOUND
+from verale.search.costs import NONE_FOUND
 from verale.search.covers import Clauses, Cover, Covers
+from verale.search.digits import EXACT
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import require_memory
@@ -26,7 +27,6 @@ from verale.search.problem import GivenUpError, Pair, Problem, UnexplainedError,
 from verale.search.prove import without_doubtful
 from verale.search.rounds.stepwise import first_statements
 from verale.search.stated import Stated, pairs_of, statements_about
-from verale.search.tolerance import EXACT
 
 __all__ = ["MixedSearch", "explain_mixed"]
 

@@ -23,8 +23,8 @@ from verale.errors import UsageError
 from verale.head import Head
 from verale.paradigms import HIGHEST
 from verale.search.activations import ActivationExplanation, Activations
-from verale.search.avoid import NONE_FOUND
-from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS
+from verale.search.costs import NONE_FOUND
+from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS, Tolerance
 from verale.search.hopeless import NEIGHBOURS, least_sizes
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
@@ -32,7 +32,6 @@ from verale.search.paradigms.base import ParadigmSearch, Solution
 from verale.search.priced import PricedActivations
 from verale.search.problem import GivenUpError, NoExplanation, Problem, UnexplainedError, given_up, shortened
 from verale.search.stated import Stated
-from verale.search.tolerance import Tolerance
 
 __all__ = [
     "OfActivations",

@@ -1,4 +1,7 @@
-"""Paradigms whose statements are about patches, and those of them that have nothing but their bounds."""
+"""Paradigms whose statements are about patches, and those of them that have nothing but their bounds.
+
+Projection: statements about distances, cosines or inner products, which together say where a latent lies.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,21 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
-from verale.bounds import Hypersphere, Simplex, Triangle
+from verale.bounds import Hypersphere, Projection, Simplex, Triangle
 from verale.bounds.rows import require_geometry
 from verale.certificate import Prices, Statement
 from verale.head import Head
 from verale.paradigms import ORDERS, PARADIGMS
+from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS, ends_in_digits, in_digits, least_unit, margins_in_digits
 from verale.search.options import SearchOptions
-from verale.search.paradigms.base import ParadigmSearch, Solution, cheaper, require_products
-from verale.search.problem import NoExplanation, Problem, shortened
-from verale.search.prove import Explained
-from verale.search.rounds.explain import admits_head, explain_spatial
+from verale.search.paradigms.base import ParadigmSearch, Solution, Solved, cheaper, require_products
+from verale.search.problem import NoExplanation, Pair, Problem, shortened
+from verale.search.prove import HOPELESS, Explained, not_surely_needed, without_doubtful
+from verale.search.rounds.explain import SHORT, admits, admits_head, explain_spatial
+from verale.search.rounds.stepwise import Stepwise
 from verale.search.stated import pairs_of, statements_about
 
-__all__ = ["HypersphereSearch", "OfPatches", "SimplexSearch", "TriangleSearch"]
+__all__ = ["HypersphereSearch", "OfPatches", "ProjectionSearch", "SimplexSearch", "TriangleSearch"]
 
 _NUMBERS_PER_PAIR = 5
 """What bounds keep of each patch and prototype: both ends, and what these are computed from."""
@@ -109,3 +114,77 @@ class SimplexSearch(OfPatches):
     name = "simplex"
     bounds = Simplex
     tried_orders = ORDERS
+
+
+_TRIES = 3
+_MORE = 1.1
+"""The margins that are asked for are so many times what was lost."""
+_GROWS = 1.5
+"""And at least so many times those before."""
+_LARGEST = 1.1
+"""An explanation of few digits has at most so many times as many statements; or else it has more digits."""
+_FEW = 16
+"""So many statements that the class perhaps follows without are tried once more."""
+
+
+class ProjectionSearch(OfPatches):
+    """See `verale.bounds.Projection`."""
+
+    name = "projection"
+    bounds = Projection
+
+    def explain(self, problem: Problem, order: str, most: list[float]) -> list[Explained]:
+        """See `OfPatches`. Where statements are to have few digits, rounds choose some whose margins allow for it."""
+        digits = FEW_DIGITS if self.options.digits == FEWEST_DIGITS else self.options.digits
+        widened = None
+        if isinstance(digits, int):
+            widened = partial(ends_in_digits, digits=digits, least=least_unit(self.head))
+        return explain_spatial(problem, self.spatial, order, most, widened)
+
+    def with_slack(
+        self, problem: Problem, statements: Sequence[Sequence[Statement]], lost: Tensor, digits: int, least: float
+    ) -> list[Solved | None]:
+        """See `ParadigmSearch`. The search step by step, which knows exact statements alone, is asked for margins that
+        are greater by what widths cost; what is long and searched in rounds has been asked for them already."""
+        found: list[Solved | None] = [None] * len(statements)
+        if problem.costs or self.orders[0] != ORDERS[0]:
+            return found
+        in_rounds = admits(problem, self.spatial, self.orders[0])
+        for image, each in enumerate(statements):
+            if not in_rounds or len(each) <= SHORT:
+                found[image] = self._with_slack(problem.take([image]), pairs_of(each), lost[image], digits, least)
+        return found
+
+    def _with_slack(self, image: Problem, pairs: list[Pair], lost: Tensor, digits: int, least: float) -> Solved | None:
+        guard, most = 0.0, _LARGEST * len(pairs)
+        for _ in range(_TRIES):
+            # In two digits: so that no last bit, which depends on the processor, decides what is found.
+            guard = max(_GROWS * guard, float(f"{_MORE * float(lost.nan_to_num(0.0).amax()):.1e}"))
+            engine = Stepwise(image, self.spatial)
+            (chosen,) = engine.choose([0], guard, [HOPELESS * most], [[]])
+            proved = engine.prove({0: chosen})[0] if isinstance(chosen, list) and len(chosen) <= most else None
+            if proved is None:
+                return None
+            explanation, doubtful = proved
+            wide = in_digits(statements_about(image, explanation.pairs), digits, least)
+            margins = self.prove(image, wide)
+            if bool((margins > 0).all()):
+                kept, more, needed = self._without_needless(image, explanation.pairs, doubtful, wide, margins)
+                return kept, margins_in_digits(more.tolist()), needed, ()
+            lost = explanation.margins - margins
+        return None
+
+    def _without_needless(
+        self, image: Problem, pairs: list[Pair], doubtful: list[Pair], wide: list[Statement], margins: Tensor
+    ) -> tuple[list[Statement], Tensor, bool]:
+        """The wide statements about pairs without what the class follows without, if few are in doubt."""
+        if not doubtful or len(doubtful) > _FEW:
+            return wide, margins, not doubtful
+        stated = image.with_ends(wide)
+        left = without_doubtful(stated, self.spatial, pairs, doubtful)
+        unsure = not_surely_needed(stated, self.spatial, left, [pair for pair in doubtful if pair in set(left)])
+        if left == pairs:
+            return wide, margins, not unsure
+        kept = [each for each, pair in zip(wide, pairs, strict=True) if pair in set(left)]
+        again = self.prove(image, kept)
+        return (kept, again, not unsure) if bool((again > 0).all()) else (wide, margins, False)
