@@ -30,7 +30,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from verale.bounds.boxes import box_leaves_domain, box_ranges
+from verale.bounds.domain import box_leaves_domain, box_ranges
 from verale.bounds.network import latent_ranges
 from verale.checker.origins import TYPE
 from verale.checker.read.pictures import StoredPictures

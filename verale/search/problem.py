@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds import Margins, SpatialParadigm, dissimilarity, margins_of, observe, pooling_of
-from verale.bounds.boxes import box_ranges
+from verale.bounds.domain import box_ranges
 from verale.certificate import ActivationStatement, PatchStatement, Statement
 from verale.errors import VeraleError
 from verale.head import Head, read_out

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds import LinearMargins, check_domain
-from verale.bounds.boxes import box_leaves_domain
+from verale.bounds.domain import box_leaves_domain
 from verale.bounds.network import ARITHMETICS, Arithmetic, LatentRanges, latent_ranges
 from verale.certificate import (
     ActivationStatement,

@@ -9,7 +9,7 @@ import torch
 from support.small import GEOMETRIES, small_head, small_latents
 
 from verale.bounds import observe
-from verale.bounds.boxes import box_leaves_domain, box_ranges
+from verale.bounds.domain import box_leaves_domain, box_ranges
 from verale.head import Box, Cosine, as_patches
 from verale.rounding import Enclosure
 
