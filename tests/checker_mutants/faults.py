@@ -633,6 +633,9 @@ reading/facts.py _moved: squares add up as lengths do
 reading/weights.py _Ascent._vertex: the weights leave out how far the latent may be
     [one - kappa * other for one, other in zip(self._tau, foot, strict=True)] => list(self._tau)
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean]
+reading/weights.py Weights.__init__: floats are all there is
+    FLOATS if quick else DECIMALS => FLOATS
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-cosine]
 reading/ball.py enclosures: a target lies in the span of the basis
     without radius * (isqrt(max(0, rest)) + 1)
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-projection-euclidean]
@@ -646,7 +649,7 @@ reading/facts.py Facts.sums: products of prototypes are those of differences fro
     entry - less => entry
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-joint-euclidean-negated-wide-scaled]
 reading/weights.py _Ascent.ascend: the first weights are not improved
-    range(_ROUNDS * (len(self.weights) + 1)) => ()
+    range(self._precision.rounds * (len(self.weights) + 1)) => ()
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/hypersphere-euclidean-unbounded-wide]
 reading/points.py points: a point may break what is stated
     without satisfies(facts, point)

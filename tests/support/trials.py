@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -21,11 +21,10 @@ from support.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 from verale.checker.certificate import ActivationStatement, PatchStatement
 from verale.checker.head import read_head
 from verale.checker.options import load_arithmetic
-from verale.checker.reading import space
+from verale.checker.reading import space, weights
 from verale.checker.reading.masses import Simplex
 from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.quadratic import QuadraticRule
-from verale.checker.reading.weights import Weights
 
 __all__ = ["GRIDS", "Trial", "grid", "holds", "trials"]
 
@@ -55,7 +54,7 @@ class Trial:
 @contextmanager
 def grid(least: int, below: int, places: int) -> Iterator[None]:
     """On a grid of so many bits, with weights of so many places."""
-    of_weights = patch.object(Weights, "places", places)
+    of_weights = patch.object(weights, "DECIMALS", replace(weights.DECIMALS, places=places))
     with of_weights, patch.multiple(space, _LEAST_BITS=least, _BITS_BELOW_GRAM=below):
         yield
 

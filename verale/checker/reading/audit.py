@@ -133,7 +133,7 @@ class PlainAudit:
 
     @property
     def _has_better(self) -> bool:
-        """Whether more patches may prove more."""
+        """Whether other weights may prove more."""
         patches = any(isinstance(each, PatchStatement) for each in self._certificate.statements)
         return patches and self._space.head.geometry != "softmax"
 

@@ -67,7 +67,7 @@ class Simplex:
         """None: masses are pooled after their similarities."""
         return None
 
-    def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
+    def ranges(self, statements: Sequence[PatchStatement], quick: bool = False) -> Ranges:
         """The range of every mass of a patch, given its statements."""
         return self.stated(statements).met(self._space.domain)
 

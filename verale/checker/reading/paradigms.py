@@ -47,12 +47,12 @@ class Activations:
         Args:
             statements: about patches and activations.
             patches: L.
-            quick: whether it is to take a tenth of the time, and may prove less.
+            quick: whether it is to take a hundredth of the time, and may prove less.
         """
         groups, others = by_patch(statements)
         pooled = self._rule.pooled(groups, patches, quick) if groups else None
         if pooled is None:
-            parts = {patch: self._outward.part(self._rule.ranges(group)) for patch, group in groups.items()}
+            parts = {patch: self._outward.part(self._rule.ranges(group, quick)) for patch, group in groups.items()}
             box = self._outward.box(parts, patches)
         else:
             box = self._outward.similarities(pooled)

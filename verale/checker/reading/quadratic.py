@@ -36,18 +36,19 @@ class QuadraticRule:
         self.space = space
         self._patches: dict[tuple[PatchStatement, ...], _Patch] = {}
 
-    def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
+    def ranges(self, statements: Sequence[PatchStatement], quick: bool = False) -> Ranges:
         """The range of every working observable of a patch, given its statements.
 
         Args:
             statements: those about the patch.
+            quick: whether weights are found in floats, in a hundredth of the time.
         """
         if not statements:
             return self.space.domain
         patch, observables = self._patch(statements), range(self.space.head.count)
-        lower, upper = patch.bounds(1, observables), None
+        lower, upper = patch.bounds(1, observables, quick), None
         if not patch.unbounded:
-            upper = [-low for low in patch.bounds(-1, observables)]
+            upper = [-low for low in patch.bounds(-1, observables, quick)]
         return Ranges(lower, upper).met(self.space.domain)
 
     def _patch(self, statements: Sequence[PatchStatement]) -> _Patch:
@@ -69,7 +70,7 @@ class QuadraticRule:
         Args:
             groups: the statements about each patch.
             patches: L.
-            quick: whether it is to take a tenth of the time, and may prove less.
+            quick: as for `ranges`.
         """
         head, domain = self.space.head, self.space.domain
         if head.pooling not in ("max", "masked_max") or head.similarity.unimodal or domain.upper is None:
@@ -88,18 +89,20 @@ class QuadraticRule:
                     guesses[k].append((guess, number))
         left = head.left(patches, groups)
         pending = {k: bounds[k] for k, columns in enumerate(head.mask) if not any(left[column] for column in columns)}
-        for k, least in self._least(every, sign, pending).items():
+        for k, least in self._least(every, sign, pending, quick).items():
             outer[k] = least
         likely: dict[int, list[int]] = {}
         for k, found in enumerate(guesses):
             for _, number in nlargest(_LIKELY if quick else len(found), found):
                 likely.setdefault(number, []).append(k)
         for number, observables in likely.items():
-            for k, bound in zip(observables, every[number].bounds(-sign, observables), strict=True):
+            for k, bound in zip(observables, every[number].bounds(-sign, observables, quick), strict=True):
                 sure[k] = max(sure[k], bound)
         return Ranges(outer, [-end for end in sure]) if falls else Ranges(sure, [-end for end in outer])
 
-    def _least(self, every: Mapping[int, _Patch], sign: int, bounds: Mapping[int, dict[int, int]]) -> dict[int, int]:
+    def _least(
+        self, every: Mapping[int, _Patch], sign: int, bounds: Mapping[int, dict[int, int]], quick: bool
+    ) -> dict[int, int]:
         """The least that the patches prove of observables times a sign, given what each proves by its ball: `bounds`.
         Only where a patch decides are these improved."""
         least: dict[int, int] = {}
@@ -113,7 +116,7 @@ class QuadraticRule:
                 else:
                     deciding.setdefault(patch, []).append(k)
             for patch, observables in deciding.items():
-                for k, bound in zip(observables, every[patch].bounds(sign, observables), strict=True):
+                for k, bound in zip(observables, every[patch].bounds(sign, observables, quick), strict=True):
                     bounds[k][patch] = max(bounds[k][patch], bound)
                     improved.add((k, patch))
         return least
@@ -183,31 +186,34 @@ class _Patch:
     def __init__(self, space: Space, statements: Sequence[PatchStatement]) -> None:
         self._space, self._facts, self.unbounded = space, Facts(space, statements), far(space, statements)
         self._most = most_stated(space, statements) if self.unbounded else 0
+        self._weights: dict[bool, Weights] = {}
         self._stated = {s.prototype: ends for s, ends in zip(statements, self._facts.intervals, strict=True)}
 
-    @cached_property
-    def _weights(self) -> Weights:
-        return Weights(self._facts)
+    def _weigh(self, quick: bool) -> Weights:
+        if quick not in self._weights:
+            self._weights[quick] = Weights(self._facts, quick)
+        return self._weights[quick]
 
-    def bounds(self, sign: int, observables: Sequence[int]) -> list[int]:
-        """Those of some observables by the best weights."""
+    def bounds(self, sign: int, observables: Sequence[int], quick: bool) -> list[int]:
+        """Those of some observables by the best weights, which are found in floats where it is to be quick."""
         if not observables:
             return []
-        facts, arithmetic = self._facts, self._space.arithmetic
+        facts, arithmetic, weights = self._facts, self._space.arithmetic, self._weigh(quick)
         targets = [facts.target({k: sign}) for k in observables]
-        rows = list(map(self._weights.best, targets))
-        found = zip(observables, targets, rows, arithmetic.product(arithmetic.matrix(rows), facts.gram), strict=True)
-        return [self._kept(k, sign, facts.least(target, row, Weights.places, image)) for k, target, row, image in found]
+        rows = [weights.best(target) for target in targets]
+        images, places = arithmetic.product(arithmetic.matrix(rows), facts.gram), weights.precision.places
+        found = zip(observables, targets, rows, images, strict=True)
+        return [self._kept(k, sign, facts.least(target, row, places, image)) for k, target, row, image in found]
 
     def combination(self, shares: Mapping[int, int]) -> int:
         """A lower bound of a combination with these shares, by the best weights."""
-        target = self._facts.target(shares)
-        return self._facts.least(target, self._weights.best(target), Weights.places)
+        target, weights = self._facts.target(shares), self._weigh(False)
+        return self._facts.least(target, weights.best(target), weights.precision.places)
 
     @cached_property
     def enclosed(self) -> tuple[list[int], list[int]]:
         """The lower and the upper ends of all observables that the patch's ball gives."""
-        ranges = enumerate(enclosures(self._facts, self._weights.frame()))
+        ranges = enumerate(enclosures(self._facts, self._weigh(True).frame()))
         pairs = [(self._kept(k, 1, low), -self._kept(k, -1, -high)) for k, (low, high) in ranges]
         return [low for low, _ in pairs], [high for _, high in pairs]
 

@@ -18,39 +18,65 @@ of one whose weight falls to 0 while A and Q stay. Each move makes the bound gre
 ends. This is an active set method (Goldfarb and Idnani, 1983), for a bound with a cone in the place of a quadratic
 form.
 
-**Numbers** are decimals of many digits, for facts that are nearly alike and margins that are nearly nothing. The units
-are such that nothing is much larger than 1. What the bound loses is about the square of what the weights miss, but for
-where A is nearly 0.
+**Numbers** are floats, in which it is quick, or decimals of many digits, for facts that are nearly alike and margins
+that are nearly nothing. The units are such that nothing is much larger than 1. What the bound loses is about the square
+of what the weights miss, but for where A is nearly 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
+from math import ldexp, sqrt
 from operator import mul
-from typing import ClassVar
+from typing import Any, TypeAlias
 
+from ..dyadic import floor_shift
 from .ball import Frame
 from .facts import Facts, Target
 
+_Number: TypeAlias = Any  # a float or a Decimal
 _CONTEXT = Context(prec=120, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
-_ZERO, _ONE, _TWO = map(Decimal, range(3))
-_DEPENDENT = _TWO**-140
-"""A squared distance to the span of others; less is none."""
-_BROKEN = _TWO**-70
-"""By how much y breaks a fact at least."""
-_FLAT = _TWO**-160
-"""Of |r|^2 and rho^2; less is rounding."""
-_LEAST = _TWO**-80
-"""Of kappa, and so of A: the bound is off by so much where the best weights have A = 0."""
-_ROUNDS = 12
-"""Moves for each fact, and as many again."""
-_ENDLESS = Decimal(10) ** 100  # a weight, or a multiple of a direction, that no facts need which latents satisfy
+_ENDLESS = 10**100  # a weight, or a multiple of a direction, that no facts need which latents satisfy
 _NONE = -1  # no fact
-_BEYOND = Decimal(16)  # more than a form can be
+_BEYOND = 16  # more than a form can be
 _FRAME_PLACES = 26
-_INDEPENDENT = Decimal("1e-10")  # a squared distance to the span of others, where a basis is to be orthonormal
+_INDEPENDENT = 1e-10  # a squared distance to the span of others, where a basis is to be orthonormal
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Of which numbers, and what is nothing among them.
+
+    Attributes:
+        bits: after the point, of integers that become numbers.
+        places: bits after the point of weights that are found.
+        dependent: a squared distance to the span of others; less is none.
+        broken: by how much y breaks a fact at least.
+        flat: of |r|^2 and rho^2; less is rounding.
+        least: of kappa, and so of A: the bound is off by so much where the best weights have A = 0.
+        rounds: moves for each fact, and as many again.
+    """
+
+    number: Callable[[Any], _Number]
+    root: Callable[[_Number], _Number]
+    bits: int
+    places: int
+    dependent: _Number
+    broken: _Number
+    flat: _Number
+    least: _Number
+    rounds: int
+
+    def power(self, exponent: int) -> _Number:
+        """2^exponent; 0 where no float is."""
+        return self.number(2) ** exponent if self.number is Decimal or abs(exponent) < 1000 else self.number(0)
+
+
+FLOATS = Precision(float, sqrt, 100, 48, 1e-12, 1e-9, 1e-18, 1e-12, 1)
+_TWO = Decimal(2)
+DECIMALS = Precision(Decimal, Decimal.sqrt, 400, 256, _TWO**-140, _TWO**-70, _TWO**-160, _TWO**-80, 12)
 
 
 @dataclass(frozen=True)
@@ -58,44 +84,47 @@ class _Set:
     """Facts that do not depend on each other, and the inverse X of their matrix, the border first."""
 
     members: tuple[int, ...]
-    inverse: list[list[Decimal]]
+    inverse: list[list[_Number]]
 
-    def times(self, column: Sequence[Decimal]) -> list[Decimal]:
+    def times(self, column: Sequence[_Number]) -> list[_Number]:
         """X times a column."""
         return [sum(map(mul, row, column)) for row in self.inverse]
 
-    def foot(self, ends: Sequence[Decimal]) -> tuple[Decimal, list[Decimal], Decimal]:
+    def foot(self, ends: Sequence[_Number]) -> tuple[_Number, list[_Number], _Number]:
         """mu, sigma and rho^2 where these facts hold with these ends."""
-        mu, *sigma = self.times([_ONE, *[-end / 2 for end in ends]])
+        mu, *sigma = self.times([1, *[-end / 2 for end in ends]])
         return mu, sigma, sum(map(mul, sigma, ends)) / 2 - mu
 
 
 class Weights:
     """Weights for the facts about one patch, for any target.
 
-    Attributes:
-        places: bits after the point of weights that are found.
+    Args:
+        facts: what is known.
+        quick: whether in floats.
     """
 
-    places: ClassVar = 256
-
-    def __init__(self, facts: Facts) -> None:
-        self.facts = facts
+    def __init__(self, facts: Facts, quick: bool = False) -> None:
+        self.facts, self.precision = facts, FLOATS if quick else DECIMALS
+        precision, bits = self.precision, self.precision.bits
         # One unit for y, and one for each vector: with distances the same for all.
         latent = max(1, facts.ends[0][1]).bit_length() - facts.lift + 1 >> 1
         sizes = [row[i].bit_length() + 1 >> 1 for i, row in enumerate(facts.gram)]
         self._latent = max(latent, *sizes) if facts.distances else latent
         self._sizes = [self._latent if curve else size for curve, size in zip(facts.curves, sizes, strict=True)]
+        self._inward: dict[int, list[_Number]] = {}  # what is multiplied by them is in a unit
+        self._outward: dict[int, list[_Number]] = {}
         with localcontext(_CONTEXT):
-            self._units = [_TWO**-size for size in self._sizes]
+            one, beyond = precision.power(-bits), _BEYOND << bits
             self.gram = []
-            for row, own in zip(facts.gram, self._units, strict=True):
+            for row, own in zip(facts.gram, self._sizes, strict=True):
                 facts.look()
-                self.gram.append([own * unit * entry for unit, entry in zip(self._units, row, strict=True)])
-            whole = _TWO ** (-facts.lift - self._latent)
+                pairs = zip(row, self._sizes, strict=True)
+                self.gram.append([one * floor_shift(entry, bits - own - size) for entry, size in pairs])
+            places = [bits - facts.lift - self._latent - size for size in self._sizes]
             self.ends = [
-                [max(-_BEYOND, min(_BEYOND, whole * unit * end)) for end in ends]
-                for unit, ends in zip(self._units, facts.ends, strict=True)
+                [one * max(-beyond, min(beyond, floor_shift(end, place))) for end in ends]
+                for ends, place in zip(facts.ends, places, strict=True)
             ]
             self.middles = [(low + high) / 2 for low, high in self.ends]
             if not facts.distances:
@@ -104,42 +133,49 @@ class Weights:
             for i in range(1, len(self.ends)):
                 self.start, _ = self.joined(self.start, i)
             self.foot = self.start.foot([self.middles[i] for i in self.start.members])
-            if not self.foot[2] >= -_FLAT:
+            if not self.foot[2] >= -precision.flat:
                 self.start = self.only(0)
                 self.foot = self.start.foot(self.middles[:1])
 
     def best(self, target: Target) -> list[int]:
-        """The best weights for a target, of all facts at 2^-`places`. All are 0 where there are none."""
+        """The best weights for a target, of all facts at 2^-`places`. All are 0 where floats fail."""
+        precision = self.precision
         with localcontext(_CONTEXT):
-            unit, ascent = self._ascent(target)
-            one = _TWO ** (self.places + unit)
             try:
-                return [int(weight * own * one) for weight, own in zip(ascent.weights, self._units, strict=True)]
-            except (ArithmeticError, ValueError):  # of what is no number
+                unit, ascent = self._ascent(target)
+                if unit not in self._outward:
+                    powers = [precision.places + unit - size for size in self._sizes]
+                    self._outward[unit] = list(map(precision.power, powers))
+                return list(map(int, map(mul, ascent.weights, self._outward[unit])))
+            except (ArithmeticError, ValueError):
                 return [0] * len(self.ends)
 
     def frame(self) -> Frame:
-        """The foot of the middles of all intervals, and an orthonormal basis of the span of the facts that hold
-        there."""
-        top, basis = max(self._sizes), list[list[Decimal]]()
+        """The foot of the middles of all intervals, and an orthonormal basis of the span of the facts that hold there;
+        none where floats fail."""
+        top, unit = max(self._sizes), _FRAME_PLACES
+        places = [unit + top - size for size in self._sizes]
+        basis: list[list[_Number]] = []
+        for i in self.start.members:
+            row, own = self.gram[i], [0.0] * len(self.gram)
+            own[i] = 1.0
+            shares = [sum(map(mul, row, vector)) for vector in basis]
+            for share, vector in zip(shares, basis, strict=True):
+                own = [entry - share * other for entry, other in zip(own, vector, strict=True)]
+            square = row[i] - sum(map(mul, shares, shares))
+            if square > _INDEPENDENT:
+                basis.append([entry / sqrt(square) for entry in own])
         foot = dict(zip(self.start.members, self.foot[1], strict=True))
-        with localcontext(_CONTEXT):
-            one = _TWO ** (_FRAME_PLACES + top)
-            for i in self.start.members:
-                row = self.gram[i]
-                own = [Decimal(j == i) for j in range(len(row))]
-                shares = [sum(map(mul, row, vector)) for vector in basis]
-                for share, vector in zip(shares, basis, strict=True):
-                    own = [entry - share * other for entry, other in zip(own, vector, strict=True)]
-                square = row[i] - sum(map(mul, shares, shares))
-                if square > _INDEPENDENT:
-                    basis.append([entry / square.sqrt() for entry in own])
+        try:
+            vectors = [list(map(int, map(ldexp, vector, places))) for vector in basis]
             return Frame(
-                [int(one * unit * foot.get(i, 0)) for i, unit in enumerate(self._units)],
-                _FRAME_PLACES + top - self._latent,
-                [[int(one * unit * entry) for unit, entry in zip(self._units, row, strict=True)] for row in basis],
-                _FRAME_PLACES + top,
+                [int(ldexp(foot.get(i, 0.0), place)) for i, place in enumerate(places)],
+                unit + top - self._latent,
+                vectors,
+                unit + top,
             )
+        except (ArithmeticError, ValueError):
+            return Frame([0] * len(places), 0, [], 0)
 
     def held(self, target: Target) -> dict[int, int]:
         """For the facts that hold with equality where a target is the least the end, on the grid."""
@@ -153,29 +189,30 @@ class Weights:
         unit = target.square.bit_length() + 1 >> 1
         if target.curve:
             unit = max(unit, self._latent + target.curve.bit_length())
-        one = _TWO**-unit
-        products = [one * own * product for own, product in zip(self._units, target.products, strict=True)]
-        curve = one * _TWO**self._latent * target.curve
-        ascent = _Ascent(self, one * one * target.square, curve, products)
+        if unit not in self._inward:
+            powers = [-2 * unit, self._latent - unit, *(-unit - size for size in self._sizes)]
+            self._inward[unit] = list(map(self.precision.power, powers))
+        ascent = _Ascent(self, *map(mul, (target.square, target.curve, *target.products), self._inward[unit]))
         ascent.ascend()
         return unit, ascent
 
     def only(self, i: int) -> _Set:
         """One fact, whose curve is 1."""
-        return _Set((i,), [[-self.gram[i][i], _ONE], [_ONE, _ZERO]])
+        number = self.precision.number
+        return _Set((i,), [[-self.gram[i][i], number(1)], [number(1), number(0)]])
 
-    def joined(self, chosen: _Set, i: int) -> tuple[_Set, list[Decimal]]:
+    def joined(self, chosen: _Set, i: int) -> tuple[_Set, list[_Number]]:
         """With one fact more; if it depends on the others, these alone, and what sum of them it is."""
         self.facts.look()
         if not chosen.members:
             return self.only(i), []
-        column = [Decimal(self.facts.curves[i]), *(self.gram[i][j] for j in chosen.members)]
+        column = [self.facts.curves[i], *(self.gram[i][j] for j in chosen.members)]
         share = chosen.times(column)
         pivot = self.gram[i][i] - sum(map(mul, column, share))
-        if not pivot > _DEPENDENT:
+        if not pivot > self.precision.dependent:
             return chosen, share[1:]
-        rows = [[*row, _ZERO] for row in (*chosen.inverse, [_ZERO] * len(share))]
-        return _Set((*chosen.members, i), _moved(rows, [*share, -_ONE], 1 / pivot)), []
+        rows = [[*row, 0] for row in (*chosen.inverse, [0] * len(share))]
+        return _Set((*chosen.members, i), _moved(rows, [*share, -1], 1 / pivot)), []
 
 
 def _without(chosen: _Set, i: int) -> _Set:
@@ -188,7 +225,7 @@ def _without(chosen: _Set, i: int) -> _Set:
     return _Set(members, _moved(rows, rows.pop(place), -1 / chosen.inverse[place][place]))
 
 
-def _moved(rows: list[list[Decimal]], vector: list[Decimal], factor: Decimal) -> list[list[Decimal]]:
+def _moved(rows: list[list[_Number]], vector: list[_Number], factor: _Number) -> list[list[_Number]]:
     """A matrix plus a factor times the square of a vector."""
     scaled = [factor * entry for entry in vector]
     return [[a + share * b for a, b in zip(row, scaled, strict=True)] for row, share in zip(rows, vector, strict=True)]
@@ -203,19 +240,20 @@ class _Ascent:
         low: for each fact whether it is the lower end that it has.
     """
 
-    def __init__(self, found: Weights, square: Decimal, curve: Decimal, products: list[Decimal]) -> None:
-        self._found, self._curve, self._square, self._products = found, curve, square, products
+    def __init__(self, found: Weights, square: _Number, curve: _Number, *products: _Number) -> None:
+        self._found, self._precision = found, found.precision
+        self._curve, self._square, self._products = curve, square, products
         self._foot = found.foot[1]
         self._choose(found.start)
         vertex = self._vertex(*found.foot) or [curve - 1]
-        self.weights = [_ZERO] * len(products)
+        self.weights = [0 * curve] * len(products)
         for i, weight in zip(self.chosen.members, vertex, strict=True):
             self.weights[i] = weight
 
     def ascend(self) -> None:
         """Make the weights the best."""
         self.low = [weight > 0 for weight in self.weights]
-        for _ in range(_ROUNDS * (len(self.weights) + 1)):
+        for _ in range(self._precision.rounds * (len(self.weights) + 1)):
             self._found.facts.look()
             met, members = None, self.chosen.members
             ends = [self._found.ends[i][not self.low[i]] for i in members]
@@ -226,7 +264,7 @@ class _Ascent:
                 for i, weight in zip(members, vertex, strict=True):
                     self.weights[i] = weight
             else:
-                met = self._move(members, [new - self.weights[i] for i, new in zip(members, vertex, strict=True)], _ONE)
+                met = self._move(members, [new - self.weights[i] for i, new in zip(members, vertex, strict=True)], 1)
             if met == _NONE or max(map(abs, self.weights)) > _ENDLESS:
                 return  # next to nothing satisfies the facts
             if met is not None:
@@ -245,24 +283,24 @@ class _Ascent:
             self._multiplier, *self._tau = chosen.times(column)
             self._outside = self._square - sum(map(mul, self._tau, column[1:])) - self._multiplier * self._curve
 
-    def _vertex(self, mu: Decimal, foot: list[Decimal], far: Decimal) -> list[Decimal] | None:
+    def _vertex(self, mu: _Number, foot: list[_Number], far: _Number) -> list[_Number] | None:
         """The best weights for S, given mu, sigma and rho^2; None if there are none, along the foot."""
-        self._foot = foot
-        if far < -_FLAT:
+        precision, self._foot = self._precision, foot
+        if far < -precision.flat:
             return None
-        kappa = max(_LEAST, (max(self._outside, _ZERO) / max(far, _FLAT)).sqrt())
-        self._reach = _ZERO if kappa == _LEAST else 1 / kappa  # 0: y is the foot
+        kappa = max(precision.least, precision.root(max(self._outside, 0) / max(far, precision.flat)))
+        self._reach = 0 if kappa == precision.least else 1 / kappa  # 0: y is the foot
         self._height = 2 * (self._reach * self._multiplier - mu)
         return [one - kappa * other for one, other in zip(self._tau, foot, strict=True)]
 
-    def _move(self, members: Sequence[int], steps: Sequence[Decimal], most: Decimal) -> int | None:
+    def _move(self, members: Sequence[int], steps: Sequence[_Number], most: int) -> int | None:
         """Move these weights by so many times these steps, or until one reaches 0 where its end ceases to count: return
         which. If there is no end to it they stay: `_NONE`."""
         met, reach = None, most
         for i, step in zip(members, steps, strict=True):
             low, high = self._found.ends[i]
             if step and (step > 0) != self.low[i] and low < high and (i or self._found.facts.distances):  # towards 0
-                share = max(_ZERO, -self.weights[i] / step)
+                share = max(0, -self.weights[i] / step)
                 if share < reach:
                     met, reach = i, share
         if met is None and most == _ENDLESS:
@@ -270,12 +308,12 @@ class _Ascent:
         for i, step in zip(members, steps, strict=True):
             self.weights[i] += step * reach
         if met is not None:
-            self.weights[met] = _ZERO
+            self.weights[met] *= 0
         return met
 
     def _enter(self) -> bool:
         """Let the fact enter that y breaks the most; whether there is one."""
-        found, members, least, broken = self._found, self.chosen.members, _BROKEN, None
+        found, members, least, broken = self._found, self.chosen.members, self._precision.broken, None
         for i in range(len(self.weights) if len(members) < len(self.weights) else 0):
             if i in members:
                 continue
@@ -290,7 +328,7 @@ class _Ascent:
             return False
         i, below = broken
         self.low[i] = below
-        sign = _ONE if below else -_ONE
+        sign = 1 if below else -1
         for _ in self.weights:
             chosen, parts = found.joined(self.chosen, i)
             if not parts:

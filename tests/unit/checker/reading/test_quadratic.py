@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from decimal import Decimal
@@ -298,7 +299,7 @@ def test_a_ball_holds_what_is_true_whatever_the_frame(geometry: str) -> None:
             scale, widths = generator.choice((1.0, 1.0, 2.0**90, 2.0**-90)), generator.choice(((0.0,), WIDTHS))
             where, statements, truths = drawn(generator, geometry, widths, scale)
             facts = Facts(where, statements[: generator.randrange(1, len(statements) + 1)])
-            frame = Weights(facts).frame()
+            frame = Weights(facts, quick=True).frame()
             for times in (1, 2, 3):  # the basis is orthonormal, and is not
                 basis = [[times * w for w in row] for row in frame.basis]
                 assert holds(where, of_ball(facts, Frame(frame.foot, frame.foot_places, basis, frame.places)), truths)
@@ -316,7 +317,7 @@ def test_a_ball_is_nearly_the_best_where_intervals_are_narrow(geometry: str) -> 
         with case(trial):
             where, statements, _ = drawn(generator, geometry, (0.0, 1e-9))
             facts = Facts(where, statements)
-            ball, best = of_ball(facts, Weights(facts).frame()), QuadraticRule(where).ranges(statements)
+            ball, best = of_ball(facts, Weights(facts, quick=True).frame()), QuadraticRule(where).ranges(statements)
             assert ball.upper is not None and best.upper is not None
             unit = max(map(max, zip(map(abs, best.lower), map(abs, best.upper), strict=True))) >> 8
             for k in range(where.head.count):
@@ -343,8 +344,8 @@ def test_no_weights_nearby_give_more(geometry: str) -> None:
                 other = list(row)
                 for i in generator.sample(range(len(row)), generator.randrange(1, 1 + min(3, len(row)))):
                     other[i] += int(max(map(abs, row)) * Fraction(generator.gauss(0, change)))
-                most.append(Fraction(facts.least(target, other, weights.places)) / scale)
-            found = Fraction(facts.least(target, row, weights.places)) / scale
+                most.append(Fraction(facts.least(target, other, weights.precision.places)) / scale)
+            found = Fraction(facts.least(target, row, weights.precision.places)) / scale
             assert found >= max(most) - SLACK
             less += found > max(most) + SLACK
     assert less > 100
@@ -395,10 +396,30 @@ def test_statements_that_nothing_satisfies_do_no_harm() -> None:
         assert len(QuadraticRule(where).ranges(statements).lower) == 3
 
 
-def test_weights_that_are_no_numbers_are_0(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_quick_weights_are_sound_and_prove_no_more_than_the_best(geometry: str) -> None:
+    """And nearly as much where intervals are narrow."""
+    generator, near = random.Random(f"quick {geometry}"), 0
+    for trial in range(30):
+        with case(trial):
+            where, statements, truths = drawn(generator, geometry, (0.0, 1e-9) if trial % 2 else WIDTHS)
+            quick, best = (QuadraticRule(where).ranges(statements, quick) for quick in (True, False))
+            assert holds(where, quick, truths)
+            assert quick.upper is not None and best.upper is not None
+            slack = 1 + (max(map(abs, (*best.lower, *best.upper))) >> 100)
+            assert all(a <= b + slack for a, b in zip(quick.lower, best.lower, strict=True))
+            assert all(a >= b - slack for a, b in zip(quick.upper, best.upper, strict=True))
+            ends = zip(quick.lower, quick.upper, best.lower, best.upper, strict=True)
+            near += all(least - low + high - most <= (most - least) >> 8 for low, high, least, most in ends)
+    assert near > 5
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_weights_that_are_no_numbers_are_0(quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then the first fact gives a bound."""
-    monkeypatch.setattr(_Ascent, "ascend", lambda self: self.weights.__setitem__(0, Decimal("NaN")))
+    nothing = math.nan if quick else Decimal("NaN")
+    monkeypatch.setattr(_Ascent, "ascend", lambda self: self.weights.__setitem__(0, nothing))
     where, statements, truths = drawn(random.Random(3), "cosine", (0.0,))
     facts = Facts(where, statements)
-    assert not any(Weights(facts).best(facts.target({0: 1})))
-    assert holds(where, QuadraticRule(where).ranges(statements), truths)
+    assert not any(Weights(facts, quick).best(facts.target({0: 1})))
+    assert holds(where, QuadraticRule(where).ranges(statements, quick), truths)
