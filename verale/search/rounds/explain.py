@@ -123,11 +123,12 @@ class Rounds:
             chosen: list[list[Pair] | NoExplanation | None] = [[] for _ in images]
         else:
             stated, count, chosen = self._grow(of_images, guards, most)
-        if all(each is None for each in chosen):
+        is_grown = torch.tensor([isinstance(each, list) for each in chosen])
+        if not bool(is_grown.any()):
             return chosen
         deletion = Deletion(of_images, self.paradigm, problem.observed, stated, count)
         if self._widened is not None:
-            deletion = self._grown_on(deletion, self._widened, guards)
+            deletion = self._grown_on(deletion, self._widened, guards, is_grown)
         deletion.shrink(problem.noise, problem.by_patch(early))
         spans = deletion.spans
         left = {
@@ -154,19 +155,20 @@ class Rounds:
             for is_grown, each, limit in zip(grown, size, most, strict=True)
         ]  # fmt: skip
 
-    def _grown_on(self, deletion: Deletion, widened: Widened, guards: Tensor) -> Deletion:
-        """The same with the statements more that margins need where intervals are widened. Images of which this takes
-        too many stay as they are."""
+    def _grown_on(self, deletion: Deletion, widened: Widened, guards: Tensor, asked_of: Tensor) -> Deletion:
+        """The same with the statements more that margins need where intervals are widened, of the images (N,) that are
+        asked of. Those of which this takes too many stay as they are."""
         images, spans = deletion.images, deletion.spans
-        if not bool(spans.clear.all()):
+        size = spans.count.view(len(images), -1).sum(1)
+        asked_of = asked_of & (size > SHORT)
+        if not bool(asked_of.any() & spans.clear.all()):
             return deletion
         lost = deletion.lost(widened).nan_to_num(0.0, 0.0, 0.0)
         asked = _two_digits(_MORE * torch.maximum(lost, _AT_LEAST * lost.amax(1, keepdim=True)))
         images.ask(asked)
         growth = Growth(images)
         growth.begin_with(spans)
-        size = spans.count.view(len(images), -1).sum(1)
-        grown = growth.grow(guards, _LARGEST * size) & (size > SHORT)
+        grown = growth.grow(guards, torch.where(asked_of, _LARGEST * size, 0.0)) & asked_of
         images.ask(asked * grown[:, None])
         stated, count = growth.statements()
         rows, most = grown.repeat_interleave(images.patches), max(stated.shape[1], spans.stated.shape[1])
