@@ -29,7 +29,6 @@ CEILING, FLOOR = "ceiling", "floor"
 _KEPT = 0.5
 """The share of the least margin that stays when statements lose a side."""
 
-
 _DRIFT = 2
 """Estimated margins are off by at most so many of their rounding errors."""
 

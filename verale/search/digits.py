@@ -97,7 +97,7 @@ def in_digits(statements: Sequence[Statement], digits: int, least: float) -> lis
 
 
 def ends_in_digits(ends: Enclosure, digits: int, least: float) -> Enclosure:
-    """The same of intervals of observables, finite ones."""
+    """Finite intervals of observables, their ends moved outward as by `in_digits`."""
     places = decades(torch.maximum(ends.lower.abs(), ends.upper.abs())) - (digits - 1)
     return to_powers(ends, places.clamp(min=round(math.log10(least))))
 
@@ -231,9 +231,10 @@ class Tolerance:
             return observed
         if self.step:
             return to_multiples(observed, self.step)
+        if self.digits:
+            return ends_in_digits(observed, self.digits, 10.0**_LEAST_POWER)
         size = torch.maximum(observed.lower.abs(), observed.upper.abs())
-        places = decades(size) - (self.digits - 1) if self.digits else decades(self.share * size)
-        return to_powers(observed, places.clamp(min=_LEAST_POWER))
+        return to_powers(observed, decades(self.share * size).clamp(min=_LEAST_POWER))
 
 
 EXACT = Tolerance()

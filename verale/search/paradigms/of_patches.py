@@ -22,7 +22,7 @@ from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch, Solution, Solved, cheaper, require_products
 from verale.search.problem import NoExplanation, Pair, Problem, shortened
 from verale.search.prove import HOPELESS, Explained, not_surely_needed, without_doubtful
-from verale.search.rounds.explain import SHORT, admits, admits_head, explain_spatial
+from verale.search.rounds.explain import LARGEST, MORE, SHORT, admits, admits_head, explain_spatial
 from verale.search.rounds.stepwise import Stepwise
 from verale.search.stated import pairs_of, statements_about
 
@@ -117,12 +117,8 @@ class SimplexSearch(OfPatches):
 
 
 _TRIES = 3
-_MORE = 1.1
-"""The margins that are asked for are so many times what was lost."""
 _GROWS = 1.5
-"""And at least so many times those before."""
-_LARGEST = 1.1
-"""An explanation of few digits has at most so many times as many statements; or else it has more digits."""
+"""The margins that are asked for are at least so many times those before."""
 _FEW = 16
 """So many statements that the class perhaps follows without are tried once more."""
 
@@ -156,10 +152,10 @@ class ProjectionSearch(OfPatches):
         return found
 
     def _with_slack(self, image: Problem, pairs: list[Pair], lost: Tensor, digits: int, least: float) -> Solved | None:
-        guard, most = 0.0, _LARGEST * len(pairs)
+        guard, most = 0.0, LARGEST * len(pairs)
         for _ in range(_TRIES):
             # In two digits: so that no last bit, which depends on the processor, decides what is found.
-            guard = max(_GROWS * guard, float(f"{_MORE * float(lost.nan_to_num(0.0).amax()):.1e}"))
+            guard = max(_GROWS * guard, float(f"{MORE * float(lost.nan_to_num(0.0).amax()):.1e}"))
             engine = Stepwise(image, self.spatial)
             (chosen,) = engine.choose([0], guard, [HOPELESS * most], [[]])
             proved = engine.prove({0: chosen})[0] if isinstance(chosen, list) and len(chosen) <= most else None

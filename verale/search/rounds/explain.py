@@ -21,18 +21,18 @@ from verale.search.rounds.growth import Growth
 from verale.search.rounds.images import Images
 from verale.search.rounds.stepwise import Stepwise
 
-__all__ = ["SHORT", "Rounds", "admits", "admits_head", "explain_spatial"]
+__all__ = ["LARGEST", "MORE", "SHORT", "Rounds", "admits", "admits_head", "explain_spatial"]
 
 GUARD = 1e-6
 """Growth ends when all estimated margins exceed this."""
 
-_MORE = 1.1
-"""The margins that are asked for are so many times what widths cost by estimate."""
+MORE = 1.1
+"""The margins that are asked for are so many times what widths cost."""
 
 _AT_LEAST = 0.8
 """And at least this share of what they cost the rival whom they help most: estimates of single rivals may be off."""
 
-_LARGEST = 1.1
+LARGEST = 1.1
 """An explanation of few digits has at most so many times as many statements; or else it has more digits."""
 
 _FEW = 16
@@ -164,11 +164,11 @@ class Rounds:
         if not bool(asked_of.any() & spans.clear.all()):
             return deletion
         lost = deletion.lost(widened).nan_to_num(0.0, 0.0, 0.0)
-        asked = _two_digits(_MORE * torch.maximum(lost, _AT_LEAST * lost.amax(1, keepdim=True)))
+        asked = _two_digits(MORE * torch.maximum(lost, _AT_LEAST * lost.amax(1, keepdim=True)))
         images.ask(asked)
         growth = Growth(images)
         growth.begin_with(spans)
-        grown = growth.grow(guards, torch.where(asked_of, _LARGEST * size, 0.0)) & asked_of
+        grown = growth.grow(guards, torch.where(asked_of, LARGEST * size, 0.0)) & asked_of
         images.ask(asked * grown[:, None])
         stated, count = growth.statements()
         rows, most = grown.repeat_interleave(images.patches), max(stated.shape[1], spans.stated.shape[1])
