@@ -18,7 +18,7 @@ from pathlib import Path
 
 from support.syntax import replaced
 
-__all__ = ["FAULTS", "FRONT", "ROOT", "SURVIVORS", "TESTS", "OCamlFault", "detected_by", "main"]
+__all__ = ["FAULTS", "FRONT", "ROOT", "SURVIVORS", "TESTS", "OCamlFault", "copied", "detected_by", "main"]
 
 ROOT = Path(__file__).parents[2]
 FRONT = ROOT / "proofs" / "rocq" / "front"
@@ -244,6 +244,13 @@ SURVIVORS: dict[str, str] = {
 """Faults that no test detects, and why."""
 
 
+def copied(rocq: Path, changed: dict[str, str]) -> None:
+    """What the executable is built from, in a new folder, with other texts of some files of `front`."""
+    shutil.copytree(FRONT.parent, rocq, ignore=shutil.ignore_patterns("theories", "*.vo*", "*.glob", "*.aux"))
+    for name, text in changed.items():
+        (rocq / "front" / name).write_text(text, encoding="utf-8")
+
+
 def detected_by(fault: OCamlFault | None, tests: tuple[str, ...]) -> str | None:
     """The first of the tests that fails where the fault is; None if none does.
 
@@ -253,10 +260,7 @@ def detected_by(fault: OCamlFault | None, tests: tuple[str, ...]) -> str | None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(ROOT / "tests", folder / "tests", ignore=shutil.ignore_patterns("__pycache__"))
-        rocq = folder / "proofs" / "rocq"
-        shutil.copytree(FRONT.parent, rocq, ignore=shutil.ignore_patterns("theories", "*.vo*", "*.glob", "*.aux"))
-        if fault is not None:
-            (rocq / "front" / fault.file).write_text(fault.source(), encoding="utf-8")
+        copied(folder / "proofs" / "rocq", {} if fault is None else {fault.file: fault.source()})
         paths = os.pathsep.join((str(ROOT), str(folder / "tests")))
         options = ["-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=line", "-c", "/dev/null"]
         options += ["-o", "markers=long", "-o", f"pythonpath={folder / 'tests'}", "-m", "not long"]

@@ -10,7 +10,6 @@ variable of its environment names one.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
-from support.ocaml_faults import FRONT
+from support.ocaml_faults import FRONT, copied
 
 from verale.checker import Auditor
 from verale.checker.errors import ExecutableError
@@ -114,8 +113,7 @@ def _hinter() -> str:
 def _built(folder: Path) -> str:
     """The executable with that hinter, in a folder. Raises CalledProcessError where it does not compile."""
     rocq = folder / "rocq"
-    shutil.copytree(FRONT.parent, rocq, ignore=shutil.ignore_patterns("theories", "*.vo*", "*.glob", "*.aux"))
-    (rocq / "front" / "hinter.ml").write_text(_hinter(), encoding="utf-8")
+    copied(rocq, {"hinter.ml": _hinter()})
     subprocess.run(["make", "--directory", str(rocq), f"BUILD={folder}"], check=True, timeout=900)
     return str(folder / "verale-proved")
 
