@@ -27,8 +27,8 @@ from verale.checker.read.network_file import (
     Network,
     Settings,
     is_name,
+    output_shape,
     read_network,
-    shape_of,
 )
 from verale.errors import NetworkError, UsageError, naming
 from verale.files import read, write_atomically
@@ -147,7 +147,7 @@ class FrozenNetwork:
                 values["kernel"] = weight[2:]
             try:
                 read = [shapes[each] for each in layer.inputs]
-                shapes[layer.name] = shape_of(operation.kind, operation.kind, read, weight, Settings(**values))
+                shapes[layer.name] = output_shape(operation.kind, operation.kind, read, weight, Settings(**values))
             except FormatError as error:
                 raise NetworkError(layer.name, f"does not fit what it reads: {error}") from error
         del shapes[PICTURE]

@@ -243,14 +243,14 @@ def _layer(value: Any, where: str, shapes: Mapping[str, Shape], tensors: Mapping
         if len(weight) != 4 or min(weight) < 1:
             raise FormatError(f"{where}: its weight has shape {list(weight)}, expected (O, C / groups, kh, kw)")
         settings = replace(settings, kernel=weight[2:])
-    shape = shape_of(where, kind, read, weight, settings)
+    shape = output_shape(where, kind, read, weight, settings)
     if prod(shape) > MOST_ENTRIES:
         raise FormatError(f"{where} gives {list(shape)}, {prod(shape)} entries, expected at most {MOST_ENTRIES}")
     _check_tensors(where, shape[0], own)
     return Layer(name, kind, inputs, shape, read, own, settings)
 
 
-def shape_of(where: str, kind: str, read: Sequence[Shape], weight: Shape, settings: Settings) -> Shape:
+def output_shape(where: str, kind: str, read: Sequence[Shape], weight: Shape, settings: Settings) -> Shape:
     """What a layer of a kind gives for inputs of these shapes. Raises FormatError, which begins with `where`."""
     least, most, in_words = _READS.get(kind, (1, 1, "one"))
     if not least <= len(read) <= most:
