@@ -57,7 +57,7 @@ Z, P = z3.Reals("z p")
 
 LEMMA = Lemma(
     rules=("instance", "refutation"),
-    code=("verale/checker/reading/instance.py", "verale/checker/reading/evaluation.py", "verale/checker/dyadic.py"),
+    code=("verale/checker/reading/evaluation.py", "verale/checker/dyadic.py"),
     cases=(
         Case("a. true", [*ENCLOSED, LOWER <= LOW, HIGH <= UPPER], STATED),
         Case("a. false", [*ENCLOSED, z3.Or(HIGH < LOWER, UPPER < LOW)], z3.Not(STATED)),

@@ -68,7 +68,6 @@ LEMMA = Lemma(
         "verale/checker/reading/pooling.py",
         "verale/checker/chain.py",
         "verale/checker/reading/evaluation.py",
-        "verale/checker/reading/instance.py",
         "verale/checker/series.py",
         "verale/checker/arb.py",
         "verale/checker/reading/facts.py",

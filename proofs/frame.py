@@ -11,7 +11,7 @@ sum f_j <y - g, e_j> + <y - g, r>, by Cauchy and Schwarz twice.
 Z3 covers a for two vectors, whose Gram matrix is named entry by entry, so in any dimension; of b the sum of two
 products, each of which is bounded.
 
-Reference: verale/checker/reading/ball.py.
+Reference: verale/checker/reading/facts.py.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ BOUNDED = [*SIZES, ALONG * ALONG <= WITHIN * WITHIN * SHARE * SHARE, REST * REST
 
 LEMMA = Lemma(
     rules=("quadratic",),
-    code=("verale/checker/reading/ball.py",),
+    code=("verale/checker/reading/facts.py",),
     cases=(
         Case("a. the part outside", ROWS, OUTSIDE <= BB - FF + H * FF, tactic=NLSAT),
         Case("a. orthonormal vectors lose nothing", [*ROWS, H == 0], OUTSIDE == BB - FF, tactic=NLSAT),

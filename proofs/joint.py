@@ -16,7 +16,7 @@ y_0, and A times this is |A d + q|^2 - |q|^2. 4: a bound holds for every vector 
 Z3 covers 1 for two prototypes in two coordinates, and 3 with inner products as numbers that satisfy Cauchy's
 inequality, hence in any dimension.
 
-Reference: `verale/checker/reading/joint.py`; weak duality.
+Reference: `verale/checker/reading/quadratic.py`; weak duality.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ PSD = [DD >= 0, QQ >= 0, DD * QQ >= QD * QD]
 
 LEMMA = Lemma(
     rules=("joint", "minimality"),
-    code=("verale/checker/reading/joint.py", "verale/bounds/joint.py"),
+    code=("verale/checker/reading/quadratic.py", "verale/bounds/joint.py"),
     cases=(
         Case("1. the margin is one combination", [], LOGIT - RIVAL == JOINED),
         Case(

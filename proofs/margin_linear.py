@@ -37,7 +37,7 @@ _BOUND = _BIAS[0] - _BIAS[1] + z3.Sum([_term(_D[j], _LO[j], _HI[j]) for j in ran
 
 LEMMA = Lemma(
     rules=("margin", "refutation"),
-    code=("verale/checker/reading/margin.py", "verale/bounds/margin.py", "verale/checker/reading/instance.py"),
+    code=("verale/checker/reading/margin.py", "verale/bounds/margin.py", "verale/checker/reading/evaluation.py"),
     cases=(
         Case("one term", _RANGES[:1], _TERM <= _D[0] * _A[0], "qfnra-nlsat"),
         Case(

@@ -13,7 +13,7 @@
   W c, where |x| <= most_x = |c| + r: so g (|c| + r) may be added to r. That |t - 1| <= gamma_m after m roundings is
   proved in `deployment`.
 
-Proofs. In the docstrings of `verale/checker/network/sums.py` and `functions.py`.
+Proofs. In the docstrings of `verale/checker/network/enclosure.py` and `functions.py`.
 
 Z3 proves one term, the sum of two, the floors, the centre, and that the quotients rise or fall. What it does not do:
 sums of any length, exponentials.
@@ -56,7 +56,7 @@ LEMMA = Lemma(
     rules=("network", "picture", "origin"),
     code=(
         "verale/checker/network/binary32.py",
-        "verale/checker/network/sums.py",
+        "verale/checker/network/enclosure.py",
         "verale/checker/network/functions.py",
         "verale/checker/reading/evaluation.py",
     ),

@@ -37,7 +37,7 @@ WRONG = z3.Not(_entailed(MARGIN))
 
 LEMMA = Lemma(
     rules=("refutation",),
-    code=("verale/checker/reading/instance.py", "verale/checker/auditor.py"),
+    code=("verale/checker/reading/evaluation.py", "verale/checker/auditor.py"),
     cases=(
         Case("no margin is entailed", [*WITNESS, ENCLOSED, LEAST >= 0, MARGIN > 0], WRONG),
         Case("what is entailed is not refuted", [_entailed(MARGIN), MARGIN > 0, *WITNESS, ENCLOSED], LEAST < 0),

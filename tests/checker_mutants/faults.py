@@ -174,7 +174,7 @@ reading/evaluation.py Evaluation.bounded: a sum is of the first class
 reading/evaluation.py Evaluation.bounded: a sum is about rivals that it does not list
     statement.about(c) => True
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence-rooted_cosine]
-reading/instance.py truth: a sum is about nothing
+reading/evaluation.py truth: a sum is about nothing
     not isinstance(statement, SumStatement) and not spoken_of(statement, evaluation.count)
     => not spoken_of(statement, evaluation.count)
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum-that-is-false]
@@ -222,19 +222,19 @@ reading/margin.py require_minimal: the worst rival is not asked
 reading/evaluation.py Evaluation._activation: every prototype looks at all patches
     head.patches_of(prototype, len(self._lower)) => range(len(self._lower))
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-masked_max]
-reading/instance.py require_true: only the first statement is looked at
+reading/evaluation.py require_true: only the first statement is looked at
     certificate.statements => certificate.statements[:1]
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/clause-below-the-grid]
 certificate.py spoken_of: the clause speaks of those that it exempts
     without set(range(count))
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-except]
-reading/instance.py require_domain: upper ends are not looked at
+reading/evaluation.py require_domain: upper ends are not looked at
     without (upper is not None and max(high) > upper)
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/outside-the-box]
-reading/instance.py _inside: an upper end is outside
+reading/evaluation.py _inside: an upper end is outside
     high <= upper => high < upper
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-inner_product]
-reading/instance.py truth: the clause is about nothing
+reading/evaluation.py truth: the clause is about nothing
     always not spoken_of(statement, evaluation.count)
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/clause-below-the-grid]
 reading/paradigms.py _cut: the floor takes the place of what is known
@@ -419,28 +419,28 @@ network/functions.py Ends.centred: the radius is to the lower end
 network/functions.py Ends.mapped: lower ends go to both
     list(map(high, self.upper)) => list(map(high, self.lower))
     unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-False]
-network/sums.py Sums.of: radii are left out
+network/enclosure.py Sums.of: radii are left out
     ceil_shift(value, -coarse) + cut => cut
     unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-False]
-network/sums.py Sums.of: radii are rounded down
+network/enclosure.py Sums.of: radii are rounded down
     [-(-radius >> raised) for radius in radii] => [radius >> raised for radius in radii]
     unit/checker/network/test_enclosure.py::test_radii_are_rounded_up[arb]
-network/sums.py Sums._scaled: a weight below 0 leaves the ends where they are
+network/enclosure.py Sums._scaled: a weight below 0 leaves the ends where they are
     1 if weight >= 0 else -1 => 1
     unit/checker/network/test_enclosure.py::test_a_channel_times_a_weight[arb-{}-signs]
-network/sums.py Sums._scaled: a bias is rounded down at both ends
+network/enclosure.py Sums._scaled: a bias is rounded down at both ends
     ceil_at(bias, self._bits + places) => floor_at(bias, self._bits + places)
     unit/checker/network/test_enclosure.py::test_a_bias_between_units_of_the_grid_is_held[arb]
-network/sums.py _only_scales: what lies outside is not read
-    layer.settings.stride == (1, 1) and layer.settings.padding == (0, 0) => layer.settings.stride == (1, 1)
+network/enclosure.py Sums.__init__: what lies outside is not read
+    without settings.padding == (0, 0)
     unit/checker/network/test_enclosure.py::test_a_channel_times_a_weight[arb-{'padding': [1, 0]}-signs]
-network/sums.py Sums.of: floors are not made up for
+network/enclosure.py Sums.of: floors are not made up for
     value + each + 2 => value + each
     corpus/test_pictured.py::test_every_case_gets_its_outcome[beyond-point]
 network/functions.py places: the picture goes on at its other side
     0 <= y < height and 0 <= x < width => 0 <= y < height
     corpus/test_pictured.py::test_every_case_gets_its_outcome[euclidean-top_k]
-network/sums.py Sums.of: the bias is left out
+network/enclosure.py Sums.of: the bias is left out
     without bias
     corpus/test_pictured.py::test_every_case_gets_its_outcome[euclidean-top_k]
 network/functions.py _sigmoid: it is the same on both sides of 0
@@ -498,7 +498,7 @@ network/binary32.py roundings: weights that are rounded are not
 network/binary32.py rounded: a mean is divided exactly
     layer.terms + 2 => layer.terms // 2
     unit/checker/network/test_binary32.py::test_roundings_that_all_go_to_one_side_leave_no_end[arb]
-network/binary32.py _clamped: its ends are exact
+network/binary32.py rounded: its ends are exact
     share(ceil_at(abs(end), bits), 1) + 1 => 0
     unit/checker/network/test_binary32.py::test_the_ends_of_a_clamp_are_rounded[arb-ends0]
 network/binary32.py rounded: the negative side of a leaky relu is exact
@@ -516,10 +516,10 @@ network/binary32.py _ulps: a unit in the last place is half of one
 network/binary32.py normalised: a quotient is exact
     size / std * three => size / std * 0
     unit/checker/network/test_binary32.py::test_the_worst_roundings_of_one_sum_stay_inside_and_nearly_reach_the_ends[arb-None-F32]
-network/sums.py Sums._rounded: the bias is not rounded
+network/enclosure.py Sums.of: the bias is not rounded
     share(size, count) + lost => lost
     unit/checker/network/test_binary32.py::test_the_worst_roundings_of_one_sum_stay_inside_and_nearly_reach_the_ends[arb-0.7-F32]
-network/sums.py _integers: what is cut off of a weight of 2^1000 is nothing
+network/enclosure.py Sums.__init__: what is cut off of a weight of 2^1000 is nothing
     not cut => True
     unit/checker/network/test_enclosure.py::test_weights_of_all_sizes[arb-larger0]
 reading/space.py distances_over: nothing is nearer than the nearest end
@@ -534,10 +534,10 @@ reading/evaluation.py Evaluation._length: the longest latent is the shortest
 reading/evaluation.py Evaluation._mass: the others are as small as they can be
     low[0] + most - high[0] => low[0] + least - low[0]
     unit/checker/reading/test_evaluation.py::test_masses[arb]
-reading/instance.py require_true: what is not decided is true
+reading/evaluation.py require_true: what is not decided is true
     not decided => decided is False
     unit/checker/reading/test_instance.py::test_what_cannot_be_decided_is_not_proved
-reading/instance.py require_domain: a latent may be as long as it likes
+reading/evaluation.py require_domain: a latent may be as long as it likes
     never radius is not None and sum(max(-least, most) ** 2 for least, most in ends) > radius
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/outside-the-ball]
 
@@ -584,13 +584,13 @@ reading/masses.py Against.by_prices: prices of prototypes that gain nothing are 
 reading/masses.py heaviest_matching: a partner is lost
     partner[before[column]] => entering
     unit/checker/reading/test_assignment.py::test_random_prices_stay_below_the_truth_and_the_best_are_matched
-reading/joint.py Joint.target: a scale is forgotten
+reading/quadratic.py Joint.target: a scale is forgotten
     -d * scale.rows[0][j] => -d
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-joint-euclidean-negated-wide-scaled]
-reading/joint.py Joint.target: what a share leaves of a cosine is forgotten
+reading/quadratic.py Joint.target: what a share leaves of a cosine is forgotten
     Fraction(sum(apart), 1 << places + 2 * space.bits) => error
     soundness/test_containment.py::test_ranges_contain_the_truth
-reading/joint.py Joint.provable: without a statement, the domain's ranges are statements
+reading/quadratic.py Joint.provable: without a statement, the domain's ranges are statements
     left
     => left + [PatchStatement(0, j, *(Fraction(side[j], 1 << self._space.bits)
                for side in (self._space.domain.lower, self._space.domain.upper))) for j in range(self._space.head.count)
@@ -620,7 +620,7 @@ reading/quadratic.py QuadraticRule.pooled: patches without a statement are not l
 reading/quadratic.py QuadraticRule._least: the patch that proves the most decides
     least[k] = bounds[k][patch] => least[k] = max(bounds[k].values())
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-projection-euclidean]
-reading/joint.py Joint.margins: a combination's shares are whole numbers
+reading/quadratic.py Joint.margins: a combination's shares are whole numbers
     least / target.unit => least
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-joint-euclidean-negated-scaled]
 reading/quadratic.py QuadraticRule.ranges: at most seven statements are taken together
@@ -636,13 +636,13 @@ reading/weights.py _Ascent._vertex: the weights leave out how far the latent may
 reading/weights.py Weights.__init__: floats are all there is
     FLOATS if quick else DECIMALS => FLOATS
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-cosine]
-reading/ball.py enclosures: a target lies in the span of the basis
+reading/facts.py enclosures: a target lies in the span of the basis
     without radius * (isqrt(max(0, rest)) + 1)
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-projection-euclidean]
-reading/ball.py enclosures: the latent lies above the foot
+reading/facts.py enclosures: the latent lies above the foot
     without across * (isqrt(share) + 1)
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-projection-inner_product-ball-wide-open]
-reading/ball.py enclosures: a basis is orthonormal
+reading/facts.py enclosures: a basis is orthonormal
     without -share * excess
     unit/checker/reading/test_quadratic.py::test_a_ball_holds_what_is_true_whatever_the_frame[euclidean]
 reading/facts.py Facts.sums: products of prototypes are those of differences from the base

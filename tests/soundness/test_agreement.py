@@ -193,10 +193,10 @@ def test_what_is_marked_as_false_must_not_be_proved(answering) -> None:
 
 RULES = (
     ("reading/margin.py", "stated margins are not compared", "reject/", "margin"),
-    ("reading/instance.py", "the clause is about nothing", "reject/", "instance"),
+    ("reading/evaluation.py", "the clause is about nothing", "reject/", "instance"),
     ("reading/margin.py", "the worst rival is not asked", "accept/", ""),
     ("reading/masses.py", "where all masses are stated, the others say nothing of the lower end", "accept/simplex", ""),
-    ("reading/joint.py", "without a statement, the domain's ranges are statements", "accept/joint", ""),
+    ("reading/quadratic.py", "without a statement, the domain's ranges are statements", "accept/joint", ""),
 )
 
 

@@ -21,9 +21,8 @@ from verale.checker.certificate import (
 )
 from verale.checker.head import read_head
 from verale.checker.options import load_arithmetic
-from verale.checker.reading.joint import Joint
 from verale.checker.reading.margin import lower_bound
-from verale.checker.reading.quadratic import QuadraticRule
+from verale.checker.reading.quadratic import Joint, QuadraticRule
 from verale.checker.reading.space import Space
 
 GROUPS = 6

@@ -61,8 +61,7 @@ from .network.enclosure import EnclosedLatents
 from .options import CHOICES, KERNELS, PROVED, load_arithmetic
 from .read.formats import Readers, digest, index, listed, number, read_object, record, such, text
 from .read.latents import Latents
-from .reading.evaluation import Evaluation
-from .reading.instance import require_domain
+from .reading.evaluation import Evaluation, require_domain
 from .reading.margin import lower_bound
 from .reading.pooling import Pooling
 from .reading.space import Box, Space

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from operator import add, neg, sub
 
 from ..arithmetic import Arithmetic
 from ..deployment import LARGEST, TINY, are_binary32, is_binary32
@@ -104,13 +105,12 @@ def rounded(layer: Layer, read: Sequence[Ends], given: Ends, arithmetic: Arithme
     match layer.kind:
         case "add" | "avg_pool2d":
             count = len(read) if layer.kind == "add" else layer.terms + 2
-            sizes = [_sizes(each) for each in read]
+            sizes = [list(map(max, map(neg, each.lower), each.upper)) for each in read]
             total = FUNCTIONS[layer.kind](layer, [Ends(each, each) for each in sizes], arithmetic, bits).upper
             if 4 * layer.terms * sum(map(max, sizes)) > LARGEST * 2**bits:
                 raise _overflow(layer)
             off = [share(size, count) + count for size in total]
-            lower = [low - each for low, each in zip(given.lower, off, strict=True)]
-            return Ends(lower, [high + each for high, each in zip(given.upper, off, strict=True)])
+            return Ends(list(map(sub, given.lower, off)), list(map(add, given.upper, off)))
         case "leaky_relu":
             if 0 < layer.settings.slope < TINY:
                 raise unproved(f"the slope of the layer {layer.name} may underflow")
@@ -125,22 +125,18 @@ def rounded(layer: Layer, read: Sequence[Ends], given: Ends, arithmetic: Arithme
                 lambda low: max(least, low - _ulps(low) - 1), lambda high: min(one, high + _ulps(high) + 1)
             )
         case "clamp":
-            return _clamped(layer, given, bits)
+            both = layer.settings.lower, layer.settings.upper
+            if any(abs(end) > LARGEST for end in both):
+                raise _overflow(layer)
+            off = [share(ceil_at(abs(end), bits), 1) + 1 for end in both if not is_binary32(end)]
+            most = max(off, default=0)
+            return given.mapped(lambda low: low - most, lambda high: high + most)
         case "multiply" | "gaussian" | "inverse_root":
             raise unproved(
                 f"nothing is claimed of the layer {layer.name} ({layer.kind}), which libraries compute in several ways"
             )
         case _:
             return given
-
-
-def _clamped(layer: Layer, given: Ends, bits: int) -> Ends:
-    """Ends of a clamp that are no binary32 numbers are rounded once."""
-    ends = [end for end in (layer.settings.lower, layer.settings.upper) if not is_binary32(end)]
-    if any(abs(end) > LARGEST for end in (layer.settings.lower, layer.settings.upper)):
-        raise _overflow(layer)
-    off = max((share(ceil_at(abs(end), bits), 1) + 1 for end in ends), default=0)
-    return given.mapped(lambda low: low - off, lambda high: high + off)
 
 
 def normalised(value: int, mean: Fraction, std: Fraction, bits: int) -> tuple[int, int]:
@@ -169,10 +165,6 @@ def unproved(why: str) -> UnprovedError:
 
 def _overflow(layer: Layer) -> UnprovedError:
     return unproved(f"numbers of the layer {layer.name} may overflow")
-
-
-def _sizes(ends: Ends) -> list[int]:
-    return [max(-low, high) for low, high in zip(ends.lower, ends.upper, strict=True)]
 
 
 def _ulps(value: int) -> int:

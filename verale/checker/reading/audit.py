@@ -17,13 +17,11 @@ from ..numbers import Interval, LatentsBox, Margins, Numbers, StatementAt
 from ..read.latents import Image
 from ..subject import NO_PICTURE, Proof, Subject
 from .deployment import deployed_margins, require_deployed
-from .evaluation import Evaluation
-from .instance import require_domain, require_not_refuted, require_true, truth
-from .joint import Joint
+from .evaluation import Evaluation, require_domain, require_not_refuted, require_true, truth
 from .margin import enough, proved_margins, require, require_minimal
 from .masses import Assignment, Simplex
 from .paradigms import Activations
-from .quadratic import QuadraticRule
+from .quadratic import Joint, QuadraticRule
 from .space import Box, Space
 
 _BITS = 128

@@ -33,8 +33,7 @@ from operator import mul
 from typing import Any, TypeAlias
 
 from ..dyadic import floor_shift
-from .ball import Frame
-from .facts import Facts, Target
+from .facts import Facts, Frame, Target
 
 _Number: TypeAlias = Any  # a float or a Decimal
 _CONTEXT = Context(prec=120, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])

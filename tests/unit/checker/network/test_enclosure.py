@@ -15,7 +15,6 @@ from support.networks import layer, network_file, small_network
 from verale.checker.arithmetic import Arithmetic
 from verale.checker.errors import UnprovedError
 from verale.checker.network import enclosure as module
-from verale.checker.network import sums
 from verale.checker.network.enclosure import EnclosedLatents, Enclosure
 from verale.checker.network.functions import Ends
 from verale.checker.options import KERNELS, load_arithmetic
@@ -84,7 +83,7 @@ def test_a_large_convolution_is_computed_in_pieces(kernel: Arithmetic, monkeypat
     """Of rows, and of parts of a row."""
     networks = drawable(range(100, 112), smooth=False)
     for most in (1, 20, 60):
-        monkeypatch.setattr(sums, "AT_ONCE", most)
+        monkeypatch.setattr(module, "_AT_ONCE", most)
         for seed, network in enumerate(networks):
             check(network, pixels(network, seed), kernel)
 
@@ -213,13 +212,13 @@ def test_channels_times_exact_weights_need_no_matrix(monkeypatch: pytest.MonkeyP
 
 def test_radii_are_rounded_up(kernel: Arithmetic, monkeypatch: pytest.MonkeyPatch) -> None:
     """To so few bits that it can be seen."""
-    monkeypatch.setattr(sums, "_COARSE", 2)
+    monkeypatch.setattr(module, "_COARSE", 2)
     layers = [layer("a", "conv2d", "picture"), layer("b", "conv2d", "a", groups=1)]
     tensors = {"a.weight": [[[[0.1]]], [[[0.7]]]], "b.weight": [[[[0.3]], [[0.3]]], [[[1.0]], [[-1.0]]]]}
     check(Drawn(layers, tensors, (1, 2, 3), [0.3], [0.7]), bytes(range(0, 240, 40)), kernel)
     radii = Ends([-5, -7], [5, 7])
     one = read_network(network_file([layer("b", "conv2d", "picture")], {"b.weight": [[[[1.0], [1.0]]]]}, (1, 2, 1)))
-    found = sums.Sums(one.layers[0], kernel, 3, False).of(radii)
+    found = module.Sums(one.layers[0], kernel, 3, False).of(radii)
     assert found.lower[0] <= -12 and found.upper[0] >= 12
 
 
@@ -241,7 +240,7 @@ def test_a_bias_between_units_of_the_grid_is_held(kernel: Arithmetic) -> None:
     for weight in (1.0, -1.0, 0.0):
         tensors = {"a.weight": [[[[weight]]]], "a.bias": [1 / 7]}
         read = read_network(network_file([layer("a", "conv2d", "picture")], tensors, (1, 1, 1)))
-        found = sums.Sums(read.layers[0], kernel, 3, False).of(Ends([0], [0]))
+        found = module.Sums(read.layers[0], kernel, 3, False).of(Ends([0], [0]))
         assert (found.lower, found.upper) == ([1], [2])
 
 

@@ -28,8 +28,7 @@ from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.options import load_arithmetic
 from verale.checker.reading.audit import PlainAudit
 from verale.checker.reading.deployment import deployed_margins
-from verale.checker.reading.evaluation import Evaluation
-from verale.checker.reading.instance import require_domain, require_true
+from verale.checker.reading.evaluation import Evaluation, require_domain, require_true
 from verale.checker.reading.space import Space
 from verale.checker.subject import Subject
 from verale.head import Box, Head

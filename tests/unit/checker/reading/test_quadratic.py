@@ -20,8 +20,7 @@ from support.trials import holds
 from verale.checker.certificate import PatchStatement
 from verale.checker.head import read_head
 from verale.checker.options import KERNELS, load_arithmetic
-from verale.checker.reading.ball import Frame, enclosures
-from verale.checker.reading.facts import Facts, Target
+from verale.checker.reading.facts import Facts, Frame, Target, enclosures
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Ranges, Space
 from verale.checker.reading.weights import Weights, _Ascent
