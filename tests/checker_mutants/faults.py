@@ -819,7 +819,7 @@ auditor.py together: the rules vouch for what the other proved
     => {claim: name for verdict in others for claim, name in verdict.by.items()}
     unit/checker/test_together.py::test_minimality_that_is_not_covered_is_proved_by_arb_and_the_verdict_says_so
 least.py _leaves: one part of a cell is enough
-    reversed(_split(cell, **node)) => _split(cell, **node)[:1]
+    without left.append(replace(cell, u1=above) if ceiling else replace(cell, v1=above))
     unit/checker/test_least.py::test_what_is_claimed_is_proved_and_no_more
 file_auditor.py FileAuditor.__init__: pictures are not read
     picture_files(pictures, opener) => (None, None)

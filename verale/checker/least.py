@@ -47,7 +47,7 @@ the real one; and need is rounded down.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import sub
@@ -111,23 +111,16 @@ def excludes(
         weights: y_c >= 0 by rival.
         count: t.
     """
-    box = cell.box(domain, image)
-    sums, total = [0] * head.count, 0
+    box, rows = cell.box(domain, image), head.weight.rows
+    sums, total, unit = [0] * head.count, 0, head.weight.bits + box.bits
     for rival, weight in weights.items():
-        need, gains = _need_and_gains(head, predicted, rival, box, image)
+        ends = zip(map(sub, rows[predicted], rows[rival]), box.lower, box.upper, image.lower, image.upper, strict=True)
+        gains = [max(0, d * (high - lo) if d > 0 else d * (low - hi)) for d, lo, hi, low, high in ends]
+        need = floor_at(-lower_bound(head, box, predicted, rival), unit)
         if need > 0:
             total += weight * need
             sums = [s + weight * min(gain, need) for s, gain in zip(sums, gains, strict=True)]
     return sum(sorted(sums, reverse=True)[:count]) < total
-
-
-def _need_and_gains(head: Head, predicted: int, rival: int, box: Box, image: Box) -> tuple[int, list[int]]:
-    """need and gain_j for one rival, in units of 2^-(the bits of the weights and of the grid)."""
-    unit = head.weight.bits + box.bits
-    differences = map(sub, head.weight.rows[predicted], head.weight.rows[rival])
-    ends = zip(differences, box.lower, box.upper, image.lower, image.upper, strict=True)
-    gains = [max(0, d * (high - lo) if d > 0 else d * (low - hi)) for d, lo, hi, low, high in ends]
-    return floor_at(-lower_bound(head, box, predicted, rival), unit), gains
 
 
 def proved_least(document: bytes, head: bytes, latents: bytes, kernel: str = "arb", limit: float = LIMIT) -> int:
@@ -167,7 +160,11 @@ def proved_least(document: bytes, head: bytes, latents: bytes, kernel: str = "ar
     image = images.find(claim["latents"])
     if image is None:
         raise UnprovedError("subject", "no image of the latents file has the document's digest")
-    _require_classes(predicted, leaves, subject)
+    if predicted >= subject.classes:
+        raise FormatError(f"predicted is {predicted}, expected less than the head's {subject.classes} classes")
+    for where, _, weights in leaves:
+        if max(weights, default=0) >= subject.classes:
+            raise FormatError(f"{where}.weights has class {max(weights)}, expected less than {subject.classes}")
     if subject.readout != "linear":
         raise UnprovedError("uncovered", f"the readout is {subject.readout}, expected linear")
     own = EnclosedLatents.exactly(image.exact)
@@ -184,15 +181,6 @@ _Leaf = tuple[str, Cell, dict[int, int]]
 """Where it stands in the document, its cell, and weights by rival."""
 
 
-def _require_classes(predicted: int, leaves: list[_Leaf], head: Head) -> None:
-    """Raises FormatError unless the head has every class of the document."""
-    if predicted >= head.classes:
-        raise FormatError(f"predicted is {predicted}, expected less than the head's {head.classes} classes")
-    for where, _, weights in leaves:
-        if max(weights, default=0) >= head.classes:
-            raise FormatError(f"{where}.weights has class {max(weights)}, expected less than {head.classes}")
-
-
 def _require_excluded(leaves: list[_Leaf], predicted: int, least: int, space: Space, latents: EnclosedLatents) -> None:
     """Raises UnprovedError unless every leaf excludes what is smaller than `least`."""
     patches, image = len(latents.lower), Evaluation(space, latents).activations(space.bits)
@@ -207,7 +195,8 @@ def _require_excluded(leaves: list[_Leaf], predicted: int, least: int, space: Sp
 
 
 def _leaves(nodes: Sequence[dict[str, Any]], predicted: int) -> list[_Leaf]:
-    """The leaves of a tree in preorder. Raises FormatError."""
+    """The leaves of a tree in preorder: the two cells that a node has together hold its explanations. Raises
+    FormatError."""
     leaves: list[_Leaf] = []
     left = [Cell()]
     for place, node in enumerate(nodes):
@@ -216,33 +205,22 @@ def _leaves(nodes: Sequence[dict[str, Any]], predicted: int) -> list[_Leaf]:
             raise FormatError(f"{where} comes after the last leaf, expected no more")
         cell = left.pop()
         if "split" in node:
-            left += reversed(_split(cell, **node))
-        else:
-            leaves.append((where, cell, _weights(node["weights"], where, predicted)))
+            at, ceiling = node["at"], node["split"] == "ceiling"
+            most, least = (cell.u2, cell.u1) if ceiling else (cell.v2, cell.v1)
+            below, above = at if most is None else min(most, at), at if least is None else max(least, at)
+            # What comes first is read first.
+            left.append(replace(cell, u1=above) if ceiling else replace(cell, v1=above))
+            left.append(replace(cell, u2=below) if ceiling else replace(cell, v2=below))
+            continue
+        weights: dict[int, int] = {}
+        for rival, weight in node["weights"]:
+            if rival == predicted or rival in weights:
+                raise FormatError(f"{where}.weights has class {rival}, expected each rival of {predicted} at most once")
+            weights[rival] = weight
+        leaves.append((where, cell, weights))
     if left:
         raise FormatError(f"cells lacks {len(left)} leaves")
     return leaves
-
-
-def _split(cell: Cell, split: str, at: Fraction) -> tuple[Cell, Cell]:
-    """The two cells that together hold a cell's explanations."""
-
-    def end(nearer: Callable[[Fraction, Fraction], Fraction], stated: Fraction | None) -> Fraction:
-        return at if stated is None else nearer(stated, at)
-
-    if split == "ceiling":
-        return replace(cell, u2=end(min, cell.u2)), replace(cell, u1=end(max, cell.u1))
-    return replace(cell, v2=end(min, cell.v2)), replace(cell, v1=end(max, cell.v1))
-
-
-def _weights(pairs: Sequence[tuple[int, ...]], where: str, predicted: int) -> dict[int, int]:
-    """The weights of a leaf, by rival. Raises FormatError."""
-    weights: dict[int, int] = {}
-    for rival, weight in pairs:
-        if rival == predicted or rival in weights:
-            raise FormatError(f"{where}.weights has class {rival}, expected each rival of {predicted} at most once")
-        weights[rival] = weight
-    return weights
 
 
 def _node(value: Any, where: str) -> dict[str, Any]:
