@@ -1,7 +1,7 @@
 """An attack: latents that satisfy every statement of a certificate and bring a rival as near as they can.
 
 It knows no rule of a paradigm and imports neither the search nor the checker, but what a head is (`verale.head`). It
-optimises in float64 (`attacks.floats`), then moves the result onto the statements in balls of 300 bits, where
+optimises in float64, then moves the result onto the statements in balls of 300 bits, where
 `support.claims` decides whether it satisfies them and how far the rival is behind.
 
 First every patch gets options: latents that satisfy what is stated of it and have an extreme observable. Patch by patch
@@ -17,7 +17,6 @@ from math import inf, isfinite, nan
 
 import flint
 import torch
-from attacks.floats import NARROW, inside, sizes, solved
 from support.arithmetic import PRECISION, Ball, Vector, ball, balls
 from support.claims import Claim, interval
 from support.exact import Values
@@ -33,6 +32,9 @@ _SETTLING, _STEPS, _SWEEPS, _RESTARTS, _DECIDED = 25, 40, 3, 6, 3
 _FAR = 1e5
 _REACHES, _CLIMBERS, _NEAR = (1.0, 0.3, 0.03), 8, 1e-5
 """The climb begins again from so many best images, with shorter steps, until the slack is as small as the last."""
+
+_NARROW = 1e-9
+"""Intervals narrower than this, relative to their size, are met in their middle."""
 
 _Worth = Callable[[Tensor], Tensor]
 
@@ -115,6 +117,28 @@ def _of_observed(claim: Claim, statement: Document) -> list[Document]:
     return bounds
 
 
+def _sizes(low: Tensor, high: Tensor) -> Tensor:
+    """How large the ends of intervals are, at least 0.001: violations are relative to this."""
+    return low.abs().nan_to_num(posinf=0.0).maximum(high.abs().nan_to_num(posinf=0.0)) + 1e-3
+
+
+def _inside(low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
+    """The middles of narrow intervals, twice; the ends of wide ones a little inside: where latents can only just reach
+    an end, they cannot be moved onto it."""
+    narrow = high - low <= _NARROW * (1e-3 + low.abs().nan_to_num(posinf=0.0))
+    by = 2.0**-20 * (high - low).minimum(_sizes(low, high))
+    middle = (low + high) / 2
+    return torch.where(narrow, middle, low + by), torch.where(narrow, middle, high - by)
+
+
+def _solved(rows: Tensor, lacking: Tensor) -> Tensor:
+    """(B, K, 1) x with rows rows^T x = lacking, on the range of the rows (B, K, n), which have length 1 or 0."""
+    gram = rows @ rows.mT
+    eye = torch.eye(gram.shape[-1], dtype=torch.float64)
+    found: Tensor = torch.linalg.solve(gram + 1e-13 * eye, lacking[..., None])
+    return found
+
+
 class _Search:
     """The search for one claim: floats until `complying`."""
 
@@ -168,12 +192,12 @@ class _Search:
         bounded = (low > -inf) | (high < inf)
         low, high = low[bounded], high[bounded]
         values, rows = self._gradients(images, bounded)
-        inner_low, inner_high = inside(low, high)
+        inner_low, inner_high = _inside(low, high)
         outside = values - values.clamp(low, high)
         lacking = values - values.clamp(inner_low, inner_high)
         length = rows.norm(dim=-1).clamp(min=1e-300)
         active = ((lacking != 0) | (inner_low == inner_high)) & (length > 1e-200)  # no step moves a flat value
-        return outside / sizes(low, high), lacking / length * active, rows / length[..., None] * active[..., None]
+        return outside / _sizes(low, high), lacking / length * active, rows / length[..., None] * active[..., None]
 
     def _gradients(self, images: Tensor, bounded: Tensor) -> tuple[Tensor, Tensor]:
         """Some of the observables and activations (B, K), in a row, and their gradients (B, K, n)."""
@@ -198,7 +222,7 @@ class _Search:
         images = self._into_domain(images)
         for _ in range(steps):
             _, lacking, rows = self._stated(images, low, high)
-            images = self._into_domain(images - (rows.mT @ solved(rows, lacking)).reshape(images.shape))
+            images = self._into_domain(images - (rows.mT @ _solved(rows, lacking)).reshape(images.shape))
         return images
 
     def _satisfying(self, images: Tensor, low: Tensor, high: Tensor) -> Tensor:
@@ -220,7 +244,7 @@ class _Search:
             best[better], most[better] = images[better], value.detach()[better]
             if step == _STEPS:
                 break
-            slope = slope - (rows.mT @ solved(rows, (rows @ slope[..., None])[..., 0])).flatten(1)
+            slope = slope - (rows.mT @ _solved(rows, (rows @ slope[..., None])[..., 0])).flatten(1)
             slope = slope.reshape(images.shape)
             size = 3.0 if self._points is None else images.norm(dim=-1, keepdim=True).clamp(min=self._size)
             rate = 0.5 * 0.72**step * reach * size
@@ -293,7 +317,7 @@ class _Search:
         """From an image, patch by patch the option that leaves the least gap."""
         options = given(self._options)
         low, high = self._of_activations
-        slack = _FEASIBLE * sizes(low, high)
+        slack = _FEASIBLE * _sizes(low, high)
         image, least = start.clone(), inf
         for _ in range(_SWEEPS):
             before = least
@@ -354,7 +378,7 @@ class _Search:
             lacking, rows = self._lacking(values, image, free)
             if not len(rows):  # it lies outside the domain, and wide or one-sided statements do not lead back
                 return None
-            move = (rows.mT @ solved(rows[None], lacking[None])[0])[:, 0].reshape(self._patches, self._depth)
+            move = (rows.mT @ _solved(rows[None], lacking[None])[0])[:, 0].reshape(self._patches, self._depth)
             if not bool(move.norm() <= far):  # no way back from there
                 return None
             exact = [
@@ -380,7 +404,7 @@ class _Search:
                 low, high = interval(statement)
                 prototype, patch = statement.get("prototype", j), statement.get("patch")
                 value = ball((values.activations if patch is None else values.observables[patch])[prototype])
-                narrow = isfinite(low) and high - low <= NARROW * (1e-3 + abs(low))
+                narrow = isfinite(low) and high - low <= _NARROW * (1e-3 + abs(low))
                 if not narrow and bool(value >= ball(low)) and bool(value <= ball(high)):
                     continue
                 inward = 1e-9 * min(high - low, 1e-3 + abs(float(value.mid())))

@@ -48,7 +48,7 @@ numbers.py Items.unit: a unit may be 0 or below
     unit/checker/proved/test_numbers.py::test_what_is_no_answer_is_noticed
 dyadic.py sqrt_ends: the upper end of a root is its lower end
     without root * root != value
-    unit/checker/test_dyadic.py::test_sqrt_ends[2]
+    unit/checker/test_kernels.py::test_sqrt_ends[2]
 dyadic.py decimal_below: margins are rounded to nearest
     ROUND_FLOOR => ROUND_HALF_EVEN
     unit/checker/test_verdict.py::test_the_margin_is_rounded_down_and_reads_as_everywhere
@@ -242,7 +242,7 @@ reading/paradigms.py _cut: the floor takes the place of what is known
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-softmax-except-floor]
 reading/paradigms.py Activations.boxes_without: without a statement, clauses say nothing of its activation
     clauses.lower[j], clauses.upper[j] => pooled.lower[j], pooled.upper[j]
-    unit/checker/reading/test_top_k.py::test_without_each_is_the_box_of_all_others[0]
+    unit/checker/reading/test_lipschitz.py::test_without_each_is_the_box_of_all_others[0]
 reading/lipschitz.py Lipschitz._lowered: a distance of sums is the sum of distances
     without 2 * sqrt_ends(y * link)[not inward]
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-negated]
@@ -266,7 +266,7 @@ reading/paradigms.py Activations.box: patches without statements are forgotten
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-banks]
 least.py excludes: a gain exceeds the need
     min(gain, need) => gain
-    unit/checker/test_least_rule.py::test_a_great_gain_by_one_rival_is_none_by_another
+    unit/checker/test_least.py::test_a_great_gain_by_one_rival_is_none_by_another
 
 # Origins.
 origins.py Origin.statement: the squared distance is stated
@@ -291,7 +291,7 @@ origins.py judge_origins: the file may speak of another head or network
     unit/cli/test_origins.py::test_a_page_says_nothing_of_origins_that_are_about_something_else[command0]
 origins.py _require_fit: every geometry has origins
     never head.geometry != 'euclidean' and head.geometry not in COSINES
-    corpus/test_origins.py::test_every_file_gets_its_outcome[origins/inner-product]
+    corpus/test_pictured.py::test_every_file_gets_its_outcome[origins/inner-product]
 origins.py _require_fit: a cosine stands for a distance
     never getattr(origin, stated) is None
     corpus/test_messages.py::test_what_is_refused_is_told_why[origins/cosine-of-a-euclidean-head]
@@ -313,7 +313,7 @@ origins.py _pictured: all are about the first picture of the file
     unit/checker/test_origins.py::test_origins_of_a_picture_are_asked_together
 reading/audit.py PlainAudit.prove_picture: nothing is evaluated
     self._subject.picture is None or self._evaluated() is None => self._subject.picture is None
-    corpus/test_origins.py::test_every_file_gets_its_outcome[origins/one-binary64-too-small]
+    corpus/test_pictured.py::test_every_file_gets_its_outcome[origins/one-binary64-too-small]
 auditor.py Auditor.pictured: the claim is not asked for
     side.prove_picture() => None
     unit/checker/test_origins.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
@@ -530,13 +530,13 @@ reading/space.py products_over: upper ends are those of positive entries
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-inner_product]
 reading/evaluation.py Evaluation._length: the longest latent is the shortest
     sqrt_ends(far) => sqrt_ends(near)
-    unit/checker/reading/test_box.py::test_holds_everywhere_in_a_box[cosine-quadratic-scaled-10-arb]
+    unit/checker/reading/test_evaluation.py::test_holds_everywhere_in_a_box[cosine-quadratic-scaled-10-arb]
 reading/evaluation.py Evaluation._mass: the others are as small as they can be
     low[0] + most - high[0] => low[0] + least - low[0]
     unit/checker/reading/test_evaluation.py::test_masses[arb]
 reading/evaluation.py require_true: what is not decided is true
     not decided => decided is False
-    unit/checker/reading/test_instance.py::test_what_cannot_be_decided_is_not_proved
+    unit/checker/reading/test_evaluation.py::test_what_cannot_be_decided_is_not_proved
 reading/evaluation.py require_domain: a latent may be as long as it likes
     never radius is not None and sum(max(-least, most) ** 2 for least, most in ends) > radius
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/outside-the-ball]
@@ -676,7 +676,7 @@ reading/deployment.py Computed._off: the argument of a similarity is exact
     soundness/test_deployed.py::test_no_more_is_proved_than_the_adversary_computes
 reading/deployment.py Losses.least: nearer distances lose less
     never low << self._bits < turn * turn
-    unit/checker/reading/test_losses.py::test_what_is_farther_is_not_computed_as_nearer_than_the_least[expanded]
+    unit/checker/reading/test_deployment.py::test_what_is_farther_is_not_computed_as_nearer_than_the_least[expanded]
 reading/deployment.py deployed_margins: a rival's logit is exact
     without roundings[rival]
     soundness/test_deployed.py::test_no_more_is_proved_than_the_adversary_computes
@@ -772,7 +772,7 @@ reading/audit.py PlainAudit._evaluated: the instance is proved before it is trie
     self.proof.claims.add(claim)
     => self.proof.claims.add(claim)
     evaluation = self._satisfied(latents)
-    unit/checker/reading/test_instance.py::test_the_domain
+    unit/checker/reading/test_evaluation.py::test_the_domain
 subject.py Subjects.of: statements come before the subject
     _require('head', certificate.head, self.head.sha256)
     => certificate.check_against(self.head)

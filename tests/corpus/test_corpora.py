@@ -5,17 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from dataclasses import replace
 
 import jsonschema
 import pytest
 from corpus.add import DIGESTS, digests
+from support import files
+from support.binary32 import PROTOTYPES, holds_of_deployed, is_lost
 from support.editing import split
+from support.exact import Head
 from support.truth import holds
 
 from verale.checker import Auditor, Status
+from verale.checker.deployment import Deployment
 from verale.checker.options import KERNELS
 from verale.paradigms import PARADIGMS
-from verale.soundness.corpus.cases import FOLDERS, Case, manifest, paths_of, stored
+from verale.soundness.corpus.cases import BEYOND, FALSE, FOLDERS, Case, manifest, paths_of, stored
 from verale.soundness.paths import CERTIFICATES
 
 CASES = stored()
@@ -43,18 +48,12 @@ def test_no_file_has_changed() -> None:
     assert digest == hashlib.sha256((CERTIFICATES / path).read_bytes()).hexdigest()
 
 
-def test_every_case_says_what_it_shows() -> None:
-    for name, entry in manifest().items():
-        assert entry["comment"].strip() and entry["comment"][-1] in ".:)", name
-        assert len(entry["comment"].split()) > 1, name
-
-
 JUDGED = [case for case in [*CASES, *stored("deployment", "sizes")] if not case.name.startswith(HEAVY)]
 
 
 @pytest.mark.parametrize("case", JUDGED, ids=lambda case: case.name)
 def test_every_case_gets_its_verdict(case: Case) -> None:
-    """Those of `least`, `picture` and `origins` in test_least.py, test_pictured.py and test_origins.py."""
+    """Those of `least`, `picture` and `origins` elsewhere."""
     assert case.allows(case.verdict("arb"))
 
 
@@ -73,18 +72,6 @@ def test_the_corpora_are_small_and_no_fewer_are_malformed_than_accepted() -> Non
     assert "PROVED" not in {case.status for case in CASES if not case.name.startswith("accept")}
 
 
-def test_sizes_have_both_sides_of_each_limit_and_large_heads() -> None:
-    """Each large case has a false twin."""
-    cases = {case.name.removeprefix("sizes/"): case for case in SIZES}
-    for name in cases:
-        if name.endswith(("-and-one", "-false")):
-            assert cases[name].status != cases[name.removesuffix("-and-one").removesuffix("-false")].status == "PROVED"
-    large = {name: case for name, case in cases.items() if name.startswith("large") and not name.endswith("-false")}
-    assert {json.loads(case.certificate)["predicate"]["paradigm"] for case in large.values()} > {"projection", "joint"}
-    assert all(f"{name}-false" in cases for name in large)
-    assert max(len(case.certificate) for case in cases.values()) == 8 * 2**20 + 1
-
-
 TWINS = [case for case in SIZES if case.mark]
 LONGEST = "sizes/large-top_k-euclidean-false"
 
@@ -94,22 +81,6 @@ LONGEST = "sizes/large-top_k-euclidean-false"
 )
 def test_its_own_image_breaks_a_false_twin(case: Case) -> None:
     assert holds(case)
-
-
-def test_the_kernel_proved_proves_what_is_accepted(proved_checker: str, monkeypatch) -> None:
-    """One in three, and what is at a limit; tests/soundness/test_agreement.py has all.
-
-    Minimality aside, which it does not cover. It gives up on 2^16 columns, and on a number of 18 digits.
-    """
-    monkeypatch.setenv("VERALE_PROVED", proved_checker)
-    accepted = [case for case in CASES if case.status == "PROVED"]
-    missed = {
-        case.name
-        for case in [*accepted[::3], *SIZES]
-        if case.status == "PROVED" and case.name not in ("sizes/mask-65536", "sizes/top_mean-18-digits")
-        if Auditor(case.head, case.latents, "proved").check(case.certificate).status is not Status.PROVED
-    }
-    assert missed == set()
 
 
 def test_accept_has_every_paradigm_and_every_part() -> None:
@@ -137,3 +108,56 @@ def test_certificates_keep_the_schema_and_begin_with_the_comment() -> None:
             assert case.comment.startswith(document.get("extensions", {}).get("comment", "")), case.name
             if case.status != "MALFORMED":
                 validator.validate(document)
+
+
+# The cases about deployed heads: what they cover, and whether their marks hold, judged without the checker.
+
+
+DEPLOYED = {case.name.removeprefix("deployment/"): case for case in stored("deployment")}
+ACCEPTED = {name: case for name, case in DEPLOYED.items() if not case.mark}
+REJECTED = {name: case for name, case in DEPLOYED.items() if case.mark}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_rejected_ones_are_proved_where_nothing_is_asked_of_a_deployed_head(kernel: str) -> None:
+    for name, case in REJECTED.items():
+        verdict = Auditor(case.head, case.latents, kernel).check(case.certificate, minimality=True)
+        assert verdict.status is Status.PROVED, name
+
+
+def test_every_mark_of_deployed_heads_holds() -> None:
+    assert [name for name, case in REJECTED.items() if not holds_of_deployed(case)] == []
+    assert sum(case.breaks is not None for case in REJECTED.values()) == 8
+    assert [case.claim for case in REJECTED.values() if case.claim is not None] == [PROTOTYPES]
+    assert {case.mark for case in REJECTED.values()} == {FALSE, BEYOND}
+
+
+def test_marks_that_do_not_hold_are_no_marks() -> None:
+    for name, case in ACCEPTED.items():
+        marked = [replace(case, mark=BEYOND), replace(case, mark=FALSE, claim="subject")]
+        if Head.read(case.head).kind("geometry") != "softmax":
+            marked.append(replace(case, mark=FALSE, claim=PROTOTYPES))
+        assert not any(map(holds_of_deployed, marked)), name
+    far = DEPLOYED["far-expanded"]
+    asked, breaks = files.given(far.deployment), files.given(far.breaks)
+    assert is_lost(far.certificate, far.head, breaks, asked)
+    assert not is_lost(far.certificate, far.head, breaks, replace(asked, formula="direct"))
+    assert not is_lost(far.certificate, far.head, files.given(far.latents), asked)
+    outside = files.latents([[[4096.5, 4097.5]]])
+    assert not is_lost(far.certificate, far.head, outside, asked)
+    between = files.latents([[[4096.5, 4096.5 + 2.0**-30]]])
+    assert not is_lost(far.certificate, far.head, between, asked)  # no binary32 number
+
+
+def test_the_ulps_of_the_logarithm_decide() -> None:
+    case = DEPLOYED["log-within-1024"]
+    latents = files.given(case.breaks)
+    lost = [is_lost(case.certificate, case.head, latents, Deployment("direct", log=n)) for n in (1, 4, 1024)]
+    assert lost == [False, False, True]
+
+
+def test_what_is_accepted_is_not_lost_at_its_own_image() -> None:
+    """Where it is of binary32 numbers, and tried."""
+    for name in ("direct", "expanded", "cdist", "cosine", "far-direct", "log-within-4", "stated-upper-end", "softmax"):
+        case = ACCEPTED[name]
+        assert not is_lost(case.certificate, case.head, files.given(case.latents), files.given(case.deployment)), name

@@ -185,12 +185,6 @@ def test_what_is_refuted_and_entailed_is_wrong(answering) -> None:
     assert [line.split(" (")[0] for line in tally.wrong] == [f"{unproved.name}: the kernels disagree"]
 
 
-def test_what_is_marked_as_false_must_not_be_proved(answering) -> None:
-    answering("'proved'")
-    tally = tallied(asked_of(first("accept/"), false=True))
-    assert len(tally.wrong) == 1 and "it is marked as false" in tally.wrong[0]
-
-
 RULES = (
     ("reading/margin.py", "stated margins are not compared", "reject/", "margin"),
     ("reading/evaluation.py", "the clause is about nothing", "reject/", "instance"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
 import torch
 from support.cases import every
@@ -82,3 +85,12 @@ def test_searches_are_those_that_explain_admits(combination):
                 continue
             admitted.append((paradigm, order))
     assert searches(drawn.head) == admitted
+
+
+def test_no_module_of_the_suite_imports_what_only_a_clone_has():
+    """Also within its functions."""
+    for path in (Path(__file__).parents[2] / "verale" / "soundness").rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        names = {str(node.module).split(".")[0] for node in nodes if isinstance(node, ast.ImportFrom)}
+        names |= {each.name.split(".")[0] for node in nodes if isinstance(node, ast.Import) for each in node.names}
+        assert not names & {"attacks", "benchmarks", "checker_mutants", "corpus", "support"}, path

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import flint
 import pytest
-from attacks import floats, slack, targets
+from attacks import slack, targets
 from attacks.slack import attack
 from attacks.tight import tight
 from checker_mutants.mutant import CHECKER, injected
@@ -154,7 +154,7 @@ def test_a_margin_half_a_per_cent_too_great_is_refuted():
 
 def test_the_attack_shares_only_heads_with_search_and_checker():
     shared = ("verale.head", "verale.certificate", "support.files")
-    for module in (slack, floats, claims, exact, tensors, arithmetic):
+    for module in (slack, claims, exact, tensors, arithmetic):
         for node in ast.walk(ast.parse(Path(module.__file__).read_text(encoding="utf-8"))):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             names += [each.name for each in node.names] if isinstance(node, ast.Import) else []

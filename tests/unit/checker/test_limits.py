@@ -139,10 +139,6 @@ def test_a_refutation_has_no_limit() -> None:
     assert auditor.refute(document, latents).reason == "witness"
 
 
-def test_every_attack_that_is_like_another_is_there() -> None:
-    assert set(LIKE_ANOTHER) <= set(ATTACKS)
-
-
 def test_a_file_without_end_is_refused() -> None:
     for paths in (["/dev/zero", "--head", "/dev/null"], [__file__, "--head", "/dev/zero"]):
         result = subprocess.run(

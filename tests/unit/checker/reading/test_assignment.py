@@ -8,12 +8,15 @@ from itertools import permutations
 from math import log
 from typing import Any
 
+import flint
 import pytest
 from support import arithmetic, files
+from support.arithmetic import PRECISION, above, below, ends
 from support.cases import every
+from support.exact import Head
 
 from verale.checker import Status, Verdict, check
-from verale.checker.certificate import read_certificate
+from verale.checker.certificate import PatchStatement, read_certificate
 from verale.checker.head import read_head
 from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.reading.margin import proved_margins
@@ -154,3 +157,138 @@ def test_the_heaviest_matching_is_found(seed: int) -> None:
         for order in permutations([*range(columns), *[-1] * rows], rows)
     )
     assert sum(weights[row][column] for row, column in pairs) == most
+
+
+# Simplex: the true masses of one patch lie inside, and the rule says what v1.md says.
+
+
+def rule(count: int, lower: float | None = None, upper: float | None = None) -> tuple[Simplex, int]:
+    masses = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(lower, upper)}
+    data = files.head([[1.0] * count, [0.0] * count], **masses)
+    where = Space(read_head(data), load_arithmetic("mpmath"))
+    return Simplex(where), 1 << where.bits
+
+
+def result(count: int, *statements: tuple[int, Fraction | None, Fraction | None]) -> list[tuple[Fraction, Fraction]]:
+    simplex, one = rule(count)
+    ranges = simplex.ranges([PatchStatement(0, *statement) for statement in statements])
+    assert ranges.upper is not None
+    return [(Fraction(low, one), Fraction(high, one)) for low, high in zip(ranges.lower, ranges.upper, strict=True)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 6])
+def test_contains_the_truth(count: int) -> None:
+    generator = random.Random(count)
+    for _ in range(300):
+        parts = [generator.choice((0, 1, 10**6, generator.randrange(10**9))) for _ in range(count)]
+        parts[generator.randrange(count)] += 1
+        masses = [Fraction(part, sum(parts)) for part in parts]
+        statements = []
+        for j in generator.sample(range(count), generator.randrange(count + 1)):
+            wide = [Fraction(generator.choice((0, 1, 10**8)), 10**9) for _ in "lh"]
+            side = generator.choice("lhb")
+            low, high = masses[j] - wide[0], masses[j] + wide[1]
+            statements.append((j, None if side == "h" else low, None if side == "l" else high))
+        for (low, high), mass in zip(result(count, *statements), masses, strict=True):
+            assert low <= mass <= high
+
+
+def test_says_what_the_lows_leave() -> None:
+    quarter, half = Fraction(1, 4), Fraction(1, 2)
+    assert result(3, (0, quarter, half)) == [(quarter, half), (0, 3 * quarter), (0, 3 * quarter)]
+    assert result(3, (0, half, Fraction(9))) == [(half, 1), (0, half), (0, half)]
+    assert result(3, (0, quarter, quarter), (1, quarter, quarter)) == [
+        (quarter, quarter),
+        (quarter, quarter),
+        (half, half),
+    ]
+    assert result(2, (0, Fraction(0), quarter), (1, Fraction(0), Fraction(1))) == [(0, quarter), (3 * quarter, 1)]
+    assert result(3, (0, half, None), (1, None, quarter)) == [(half, 1), (0, quarter), (0, half)]
+    assert result(3, (0, None, quarter), (1, None, quarter)) == [(0, quarter), (0, quarter), (half, 1)]
+    assert result(2, (0, None, quarter), (1, None, half)) == [(half, quarter), (3 * quarter, half)]
+    assert result(2, (0, quarter, None), (1, None, half)) == [(half, 1), (0, half)]
+    assert result(1) == [(1, 1)]
+    assert result(1, (0, Fraction(-3), Fraction(7))) == [(1, 1)]
+    assert result(2) == [(0, 1), (0, 1)]
+
+
+# Joint: a margin as one target proves what no sum of terms does, and nothing that is false.
+
+
+NEGATED = {"geometry": files.EUCLIDEAN, "similarity": {"kind": "negated"}, "domain": files.domain(-1.0, 1.0)}
+PROTOTYPES = [[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]]
+WEIGHT = [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
+# o_0 - o_1 = d_1 + d_2 - d_0 - bias = |y|^2 + 2 - bias, and d_0 = |y|^2.
+POINT = [[0.5, 0.0]]
+ROUNDING = Fraction(1, 2**78)
+STATED_OF_ONE = [files.patch_statement(0, 0, 0.25, 0.25)]
+
+
+def head(bias: float, **parts: Any) -> bytes:
+    return files.head(WEIGHT, PROTOTYPES, [0.0, bias], **(NEGATED | parts))
+
+
+def joint_verdict(
+    data: bytes,
+    stated: list[dict[str, Any]] = STATED_OF_ONE,
+    kernel: str = "both",
+    margin: float = 2.0**-40,
+    **options: Any,
+) -> Verdict:
+    options = {"paradigm": "joint", "patches": 1, "image": POINT, "margins": [None, margin]} | options
+    latents = files.latents([options["image"]])
+    return check(files.certificate(data, stated, **options), data, latents, kernel, minimality=True)
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, "both"])
+def test_one_target_proves_what_terms_do_not(kernel: str) -> None:
+    result = joint_verdict(head(1.5), kernel=kernel, margin=below(Fraction(3, 4) - ROUNDING))
+    assert result.status is Status.PROVED
+    assert Fraction(3, 4) - ROUNDING < result.margins[1] <= Fraction(3, 4)
+    # Term by term d_1 + d_2 is at least 1/4 + 1/4.
+    assert joint_verdict(head(1.5), kernel=kernel, paradigm="projection").reason == "entailment"
+    assert joint_verdict(head(1.5), kernel=kernel, margin=above(Fraction(3, 4))).reason == "margin"
+
+
+PARTS: dict[str, dict[str, Any]] = {
+    "negated": NEGATED,
+    "inner product": NEGATED | {"geometry": {"kind": "inner_product", "radius": None}, "similarity": files.IDENTITY},
+    "ball": {
+        "geometry": {"kind": "inner_product", "radius": "0x1.8p+0"},
+        "similarity": files.IDENTITY,
+        "domain": files.domain(None, None),
+    },
+    "cosine": NEGATED | {"geometry": files.cosine(2.0**-6), "similarity": files.IDENTITY},
+    "rooted": NEGATED | {"geometry": {"kind": "rooted_cosine", "epsilon": "0x1p-6"}, "similarity": files.IDENTITY},
+}
+
+
+@every("seed", range(6))
+@pytest.mark.parametrize("name", PARTS)
+def test_no_latents_that_satisfy_the_statements_have_a_smaller_margin(name: str, seed: int) -> None:
+    """Statements that some latents near each other satisfy, half of them on one side; each has the proved margin."""
+    generator = random.Random(f"{name} {seed}")
+    rows = [[generator.randrange(-16, 17) / 16 or 0.25 for _ in range(3)] for _ in range(5)]
+    weight = [[generator.uniform(-1, 1) + 2 * (j % 3 == c) for j in range(5)] for c in range(3)]
+    scale = {"scale": [generator.choice((0.5, 1.0, 3.0)) for _ in rows]} if name == "negated" else {}
+    exact = Head(weight, rows, PARTS[name], bias=[0.5, 0.0, 0.25], **scale)
+    centre = [generator.uniform(-0.6, 0.6) for _ in range(3)]
+    images = [[[x + generator.uniform(-0.2, 0.2) for x in centre]] for _ in range(5)]
+    with flint.ctx.workprec(PRECISION):
+        stated = []
+        for j in generator.sample(range(5), generator.randrange(1, 6)):
+            each = [ends(exact.observable(image[0], j)) for image in images]
+            low, high = below(min(low for low, _ in each)), above(max(high for _, high in each))
+            side = generator.randrange(4)
+            stated.append(files.patch_statement(0, j, None if side == 0 else low, None if side == 1 else high))
+        logits = [exact.logits([exact.activation(image, j) for j in range(5)]) for image in images]
+        predicted = max(range(3), key=lambda c: float(logits[0][c]))
+        # Margins that are asked for in vain: then all that is proved is told.
+        margins = [None if c == predicted else 1e6 for c in range(3)]
+        result = joint_verdict(exact.data, stated, image=images[0], predicted=predicted, classes=3, margins=margins)
+        assert result.reason in ("margin", "entailment")
+        for rival, bound in enumerate(result.margins):
+            assert (bound is None) == (rival == predicted)
+            for each_logits in logits if bound is not None else []:
+                low, high = ends(each_logits[predicted] - each_logits[rival])
+                assert high >= bound

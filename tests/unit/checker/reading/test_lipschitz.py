@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import flint
 import pytest
 from support import files
-from support.arithmetic import PRECISION, above, below, ends
-from support.exact import Head
 
 from verale.checker.auditor import Auditor
 from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, Statement
 from verale.checker.head import read_head
 from verale.checker.options import KERNELS, load_arithmetic
+from verale.checker.reading.masses import Simplex
 from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.quadratic import QuadraticRule
-from verale.checker.reading.space import Box, Space
+from verale.checker.reading.space import Space
 
-ROOTED = {"kind": "rooted_cosine", "epsilon": (2.0**-3).hex()}
 NEGATED = {"kind": "negated"}
 LINE = [[0.0, 0.0], [3.0, 0.0], [7.0, 0.0]]
 ANGLES = [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
@@ -32,17 +30,6 @@ COSINES: dict[str, Any] = {
     "domain": files.domain(None, None),
 }
 UNBOUNDED = DISTANCES | {"similarity": files.log_ratio(2.0**-6), "domain": files.domain(None, None)}
-KINDS: dict[str, dict[str, Any]] = {
-    "negated": DISTANCES,
-    "log_ratio, unbounded": UNBOUNDED,
-    "exp_distance": UNBOUNDED | {"similarity": {"kind": "exp_distance", "epsilon": (2.0**-20).hex()}},
-    "exponential": UNBOUNDED | {"similarity": {"kind": "exponential"}},
-    "cosine": COSINES,
-    "cosine with epsilon": COSINES | {"geometry": files.cosine(0.5)},
-    "rooted cosine": COSINES | {"geometry": ROOTED},
-    "cosine, exponential": COSINES | {"similarity": {"kind": "exponential"}},
-    "cosine, rectified": COSINES | {"similarity": {"kind": "rectified"}, "domain": files.domain(0.0, None)},
-}
 
 
 def mixed(parts: dict[str, Any], prototypes: list[list[float]], kernel: str = "arb") -> Activations:
@@ -93,66 +80,6 @@ def test_what_latents_contradict_proves_anything_but_fails_nowhere() -> None:
             ranges(mixed(parts, points), ActivationStatement(0, value, value))
 
 
-def similar_to(head: Head, images: list[files.Matrix]) -> list[list[tuple[float, float]]]:
-    with flint.ctx.workprec(PRECISION):
-        return [
-            [
-                (float(below(low)), float(above(high)))
-                for low, high in (ends(head.activation(image, j)) for j in range(5))
-            ]
-            for image in images
-        ]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_activations_of_whatever_satisfies_the_statements_lie_in_the_ranges(kind: str) -> None:
-    generator = random.Random(kind)
-    parts, cuts = KINDS[kind], 0
-    low = 0.0 if parts["domain"] == files.domain(0.0, None) else -1.0
-    for _ in range(2):
-        points = [[generator.uniform(-1, 1) for _ in range(3)] for _ in range(5)]
-        images = [[[generator.uniform(low, 1) for _ in range(3)] for _ in range(2)] for _ in range(60)]
-        rule = mixed(parts, points)
-        free = rule.box([], 2)
-        found = similar_to(Head.read(files.head([[1.0] * 5, [0.0] * 5], points, **parts)), images)
-        for own in found[:6]:
-            stated = generator.sample(range(5), generator.randint(1, 2))
-            statements: list[Statement] = [
-                ActivationStatement(k, number(own[k][0]) - number(0.05), number(own[k][1]) + number(0.05))
-                for k in stated
-            ]
-            if generator.random() < 0.5:
-                exempt = tuple(sorted(generator.sample(range(5), 3)))
-                most = max(own[k][1] for k in range(5) if k not in exempt)
-                least = min(own[k][0] for k in range(5) if k not in exempt)
-                statements += [OrderStatement(exempt, number(most)), FloorStatement(exempt, number(least))]
-            box = rule.box(statements, 2)
-            cuts += sum(map(int.__gt__, box.lower, free.lower)) + sum(map(int.__lt__, box.upper, free.upper))
-            for other in found:
-                if all(holds(statement, other) for statement in statements):
-                    assert contained(box, other)
-    assert cuts > 30
-
-
-def holds(statement: Statement, own: list[tuple[float, float]]) -> bool:
-    """Whether a statement certainly holds of activations that are enclosed."""
-    match statement:
-        case ActivationStatement(k, lower, upper):
-            return lower is not None and upper is not None and lower <= own[k][0] and own[k][1] <= upper
-        case OrderStatement(exempt, upper):
-            return all(own[k][1] <= upper for k in range(len(own)) if k not in exempt)
-        case FloorStatement(exempt, lower):
-            return all(own[k][0] >= lower for k in range(len(own)) if k not in exempt)
-        case _:
-            raise ValueError(statement)
-
-
-def contained(box: Box, own: list[tuple[float, float]]) -> bool:
-    each = zip(box.lower, box.upper, own, strict=True)
-    unit = 1 << box.bits
-    return all(Fraction(least, unit) <= high and low <= Fraction(most, unit) for least, most, (low, high) in each)
-
-
 def test_a_limit_stops_many_statements() -> None:
     data = files.head([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], LINE, **UNBOUNDED)
     statement = files.activation_statement(0, 0.1, 0.1)
@@ -182,18 +109,86 @@ def test_rational_ends_of_neighbours_are_exact(kernel: str) -> None:
     assert inward(DISTANCES, LINE, kernel, ceiling, other)[1] == (-225, -25)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("name", KINDS)
-def test_ends_within_lie_within_those_that_are_proved(kernel: str, name: str) -> None:
-    """And next to them: nothing of what a neighbour says is left out."""
-    points = LINE if KINDS[name]["geometry"]["kind"] == "euclidean" else [[1.0, 0.2], [0.9, 0.5], [-0.3, 1.0]]
-    rule = mixed(KINDS[name], points, kernel)
-    (low, _), (_, high), _ = ranges(rule)
-    middle = number((3 * low + high) / 4) if low > -1e3 else number(-20.0)
-    kept, dropped = ActivationStatement(0, middle, middle + Fraction(1, 64)), ActivationStatement(1, middle, None)
-    proved = rule.box([kept], 4)
-    within = inward(KINDS[name], points, kernel, kept, dropped)
-    for j, pair in enumerate(within):
-        assert pair is not None
-        least, most = Fraction(proved.lower[j], 1 << proved.bits), Fraction(proved.upper[j], 1 << proved.bits)
-        assert least <= pair[0] <= least + Fraction(1, 2**40) and most - Fraction(1, 2**40) <= pair[1] <= most
+# Top-k: the domain's range of every activation, cut by statements about activations.
+
+
+HALF, QUARTER, ONE = Fraction(1, 2), Fraction(1, 4), Fraction(1)
+
+
+def rule(data: bytes, kernel: str = "mpmath") -> Activations:
+    space = Space(read_head(data), load_arithmetic(kernel))
+    return Activations(space, Simplex(space))
+
+
+def softmax(count: int) -> bytes:
+    masses = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
+    return files.head([[1.0] * count, [0.0] * count], **masses)
+
+
+def clause_ends(top_k: Activations, *statements: Statement) -> list[tuple[Fraction, Fraction]]:
+    box = top_k.box(statements, 5)
+    return [
+        (Fraction(low, 1 << box.bits), Fraction(high, 1 << box.bits))
+        for low, high in zip(box.lower, box.upper, strict=True)
+    ]
+
+
+def test_cuts() -> None:
+    top_k = rule(softmax(3))
+    assert clause_ends(top_k) == [(0, 1)] * 3
+    assert clause_ends(top_k, ActivationStatement(1, QUARTER, HALF)) == [(0, 1), (QUARTER, HALF), (0, 1)]
+    assert clause_ends(top_k, ActivationStatement(1, -ONE, 9 * ONE)) == [(0, 1)] * 3
+    assert clause_ends(top_k, OrderStatement((1,), QUARTER)) == [(0, QUARTER), (0, 1), (0, QUARTER)]
+    assert clause_ends(top_k, OrderStatement((), 2 * ONE)) == [(0, 1)] * 3
+    assert clause_ends(top_k, ActivationStatement(0, HALF, ONE), OrderStatement((0,), HALF)) == [
+        (HALF, 1),
+        (0, HALF),
+        (0, HALF),
+    ]
+    assert clause_ends(rule(softmax(1))) == [(1, 1)]
+
+
+def test_ends_finer_than_the_grid_are_rounded_outward() -> None:
+    top_k = rule(softmax(2))
+    fine, unit = Fraction(1, 2**300), Fraction(1, 2**128)
+    assert clause_ends(top_k, OrderStatement((), fine)) == [(0, unit)] * 2
+    assert clause_ends(top_k, FloorStatement((), unit + fine)) == [(unit, 1)] * 2
+    assert clause_ends(top_k, ActivationStatement(0, fine, fine)) == [(0, unit), (0, 1)]
+    assert clause_ends(top_k, ActivationStatement(0, HALF + fine, ONE - fine)) == [(HALF, 1), (0, 1)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_without_each_is_the_box_of_all_others(seed: int) -> None:
+    """In any order, with clauses or without."""
+    drawn = random.Random(seed)
+    statements: list[Statement] = []
+    for j in drawn.sample(range(4), drawn.randrange(1, 5)):
+        low, high = sorted(Fraction(drawn.randrange(9), 8) for _ in range(2))
+        statements.append(ActivationStatement(j, *drawn.choice([(low, high), (low, None), (None, high)])))
+    clauses: list[Statement] = [OrderStatement((1, 2), 3 * QUARTER), FloorStatement((0,), QUARTER)]
+    statements += drawn.sample(clauses, drawn.randrange(3))
+    drawn.shuffle(statements)
+    top_k = rule(softmax(4))
+    for index, box in top_k.boxes_without(statements, 5):
+        whole = top_k.box([*statements[:index], *statements[index + 1 :]], 5)
+        is_empty = any(low > high for low, high in zip(whole.lower, whole.upper, strict=True))
+        assert box == (None if is_empty else replace(whole, inward=True))
+
+
+def test_without_each_ends_finer_than_the_grid_are_rounded_inward() -> None:
+    fine, unit = Fraction(1, 2**300), 1
+    top_k = rule(softmax(2))
+    statements = [ActivationStatement(0, fine, HALF + fine), ActivationStatement(1, -fine, HALF - fine)]
+    one, other = dict(top_k.boxes_without(statements, 1)).values()
+    assert one is not None and (one.lower, one.upper) == ([0, 0], [1 << 128, (1 << 127) - unit])
+    assert other is not None and (other.lower, other.upper) == ([unit, 0], [1 << 127, 1 << 128])
+    without_ceiling, _ = dict(top_k.boxes_without([OrderStatement((), ONE), FloorStatement((0,), fine)], 1)).values()
+    assert without_ceiling is not None and without_ceiling.lower == [0, unit]
+
+
+def test_without_each_nothing_is_shown_of_what_contradicts_itself() -> None:
+    apart = [ActivationStatement(0, HALF, ONE), OrderStatement((), QUARTER), ActivationStatement(1, QUARTER, ONE)]
+    boxes = dict(rule(softmax(2)).boxes_without(apart, 1))
+    assert [index for index, box in boxes.items() if box is None] == [2]
+    outside = [ActivationStatement(0, 2 * ONE, 3 * ONE), ActivationStatement(1, HALF, ONE)]
+    assert [index for index, box in rule(softmax(2)).boxes_without(outside, 1) if box is None] == [1]

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
-from support import files
+from support import arithmetic, files
 from support.exact import Head as ExactHead
+from support.rationals import cosine_ends
 
+from verale.checker import Status, check
+from verale.checker.certificate import SumStatement, read_certificate
 from verale.checker.errors import UnprovedError
 from verale.checker.head import read_head
-from verale.checker.reading.margin import lower_bound, proved_margins, require
-from verale.checker.reading.space import Box
+from verale.checker.options import KERNELS, load_arithmetic
+from verale.checker.reading.margin import lower_bound, proved_margins, require, taken_back
+from verale.checker.reading.masses import Simplex
+from verale.checker.reading.paradigms import Activations
+from verale.checker.reading.quadratic import QuadraticRule
+from verale.checker.reading.space import Box, Space
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-320, 1e300])
@@ -144,11 +153,6 @@ def test_of_a_maximum_whose_classes_share_a_prototype_is_sound() -> None:
     assert lower_bound(head, Box([7, 3, 0], [8, 5, 1], 0), 0, 1) == 2
 
 
-def test_what_two_classes_share_cancels() -> None:
-    head = read_head(files.head([[1.0, 3.0], [0.0, 3.0]], geometry=files.SOFTMAX, similarity=files.IDENTITY))
-    assert lower_bound(head, Box([1, -(10**9)], [1, 10**9], 0), 0, 1) == 1
-
-
 def test_zero_is_no_margin() -> None:
     half = Fraction(1, 2)
     with pytest.raises(UnprovedError, match=r"rival 2: .* margin is 0, expected more than 0") as caught:
@@ -156,6 +160,137 @@ def test_zero_is_no_margin() -> None:
     assert caught.value.reason == "entailment"
 
 
-def test_the_worst_rival_is_named() -> None:
-    with pytest.raises(UnprovedError, match="rival 3"):
-        require((None, Fraction(1), Fraction(-1), Fraction(-2)), (None, Fraction(1), Fraction(1), Fraction(1)))
+# Sums: what prototypes that do not belong to the predicted class take back, in exact rationals.
+
+
+WEIGHT = [[2.0, 1.0, 0.0, -0.5], [0.5, 1.0, 1.0, 0.0], [0.0, -1.0, 0.25, 0.75]]
+"""Of class 0 belong prototypes 0 and 1, of which 1 belongs to class 1 too; 2 to class 1, 3 to class 2."""
+BIAS = [0.0, 0.25, -0.5]
+"""The masses of its one patch; they are the activations."""
+UNIT = 1 << 20
+
+
+def data(weight: list[list[float]] = WEIGHT) -> bytes:
+    return files.head(weight, bias=BIAS, geometry=files.SOFTMAX, similarity=files.IDENTITY)
+
+
+def exactly(values: list[float]) -> Box:
+    return Box([int(v * UNIT) for v in values], [int(v * UNIT) for v in values], 20)
+
+
+def by_hand(weight: list[list[float]], predicted: int, rival: int, a: list[float], own: bool) -> Fraction:
+    """The sum of (W_c - W_y) a over the prototypes that belong to y, or over the others."""
+    belongs = [all(row[j] <= weight[predicted][j] for row in weight) for j in range(len(a))]
+    return sum(
+        (
+            (Fraction(weight[rival][j]) - Fraction(weight[predicted][j])) * Fraction(a[j])
+            for j in range(len(a))
+            if belongs[j] == own
+        ),
+        Fraction(),
+    )
+
+
+def test_what_is_taken_back_is_exact() -> None:
+    generator = random.Random(3)
+    for _ in range(200):
+        weight = [[generator.choice((-1.5, -0.25, 0.0, 0.0, 0.75, 2.0)) for _ in range(5)] for _ in range(3)]
+        head, a = read_head(data(weight)), [generator.randrange(9) / 8 for _ in range(5)]
+        for y in range(3):
+            rivals = [c for c in range(3) if c != y]
+            truth = max(by_hand(weight, y, c, a, own=False) for c in rivals)
+            assert taken_back(head, exactly(a), y, rivals) == (truth, truth)
+            for c in rivals:
+                margin = -by_hand(weight, y, c, a, own=True) - by_hand(weight, y, c, a, own=False)
+                margin += Fraction(BIAS[y]) - Fraction(BIAS[c])
+                assert lower_bound(head, exactly(a), y, c) == margin
+                # A sum that is exactly true at a point proves no more than the point, and no less.
+                upper = max(Fraction(), by_hand(weight, y, c, a, own=False))
+                assert lower_bound(head, exactly(a), y, c, [SumStatement((c,), upper)]) == margin
+                wide = replace(exactly(a), lower=[0] * 5, upper=[8 * UNIT] * 5)
+                least = lower_bound(head, wide, y, c, [SumStatement(None, upper)])
+                assert lower_bound(head, wide, y, c) <= least <= margin
+
+
+# Minimality, both ways, and that the ranges it is shown with lie within those that entailment is proved with.
+
+
+# One prototype for each of two classes, far apart; the latent lies on the first.
+NEAR, FAR = [0.0, 0.0], [1.0, 1.0]
+HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [NEAR, FAR], domain=files.domain(None, None))
+OWN, OTHER = files.patch_statement(0, 0, 0.0, 0.0), files.patch_statement(0, 1, 2.0, 2.0)
+
+
+def test_not_minimal() -> None:
+    result = check(files.certificate(HEAD, [OTHER, OWN], minimality=True), HEAD, kernel="arb", minimality=True)
+    assert (result.status, result.reason, result.exit_code) == (Status.NOT_PROVED, "minimality", 8)
+    assert "statement 0 (patch 0, prototype 1) is not shown to be needed: without it every margin" in result.message
+    assert result.claims == {"entailment": "proved", "instance": "not claimed", "minimality": "not checked"}
+
+
+PARTS: list[tuple[str, dict[str, Any]]] = [
+    *(
+        (geometry, {"kind": kind})
+        for geometry in ("euclidean", "cosine", "softmax")
+        for kind in ("max", "max_minus_mean")
+    ),
+    *((geometry, {"kind": "banks", "class_token": 2}) for geometry in ("euclidean", "cosine", "softmax")),
+    *((geometry, {"kind": "masked_max"}) for geometry in ("euclidean", "cosine", "softmax")),
+    *(("euclidean", {"kind": "top_mean", "k": k}) for k in (1, 3, 9)),
+    ("euclidean", {"kind": "max_minus_mean_distance"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("geometry", "pooling", "stated_patches"),
+    [
+        # Each has one number of patches in the short run, and each number has every third.
+        pytest.param(*parts, stated, marks=[pytest.mark.long] * (place != number % 3))
+        for number, parts in enumerate(PARTS)
+        for place, stated in enumerate((1, 2, 5))
+    ],
+)
+def test_ranges_without_a_statement_lie_within_the_enclosures(
+    geometry: str, pooling: dict[str, Any], stated_patches: int
+) -> None:
+    generator = random.Random(stated_patches)
+    weight = [[1.0] * 6, [0.0] * 6]
+    rows = [[generator.random() for _ in range(4)] for _ in range(6)]
+    mask = [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]] * 3 if pooling["kind"] == "masked_max" else None
+    parts: dict[str, Any] = {"pooling": pooling, "mask": mask}
+    if geometry == "softmax":
+        data = files.head(weight, geometry=files.SOFTMAX, similarity=files.IDENTITY, **parts)
+    elif geometry == "cosine":
+        data = files.head(weight, rows, geometry=files.cosine(0.0), similarity=files.IDENTITY, **parts)
+    else:
+        data = files.head(weight, rows, **parts)
+    statements = [
+        files.patch_statement(patch, j, low, low + 0.1)
+        for patch in range(stated_patches)
+        for z in [[generator.random() for _ in range(4)]]
+        for j in generator.sample(range(6), 3)
+        for low in [near(geometry, z, rows[j]) - 0.1 * generator.random()]
+    ]
+    generator.shuffle(statements)
+    paradigm = "simplex" if geometry == "softmax" else "projection"
+    certificate = read_certificate(files.certificate(data, statements, patches=5, paradigm=paradigm))
+    for kernel in KERNELS:
+        space = Space(read_head(data), load_arithmetic(kernel))
+        rule = Activations(space, Simplex(space) if geometry == "softmax" else QuadraticRule(space))
+        result = dict(rule.boxes_without(certificate.statements, 5))
+        assert sorted(result) == list(range(len(statements)))
+        for index, box in result.items():
+            rest = [*certificate.statements[:index], *certificate.statements[index + 1 :]]
+            assert box is not None
+            outer = rule.box(rest, 5)
+            for low, high, least, most in zip(box.lower, box.upper, outer.lower, outer.upper, strict=True):
+                assert least <= low and high <= most
+                assert low - least + most - high <= (most - least >> 20) + 8, (index, low - least, most - high)
+
+
+def near(geometry: str, z: list[float], row: list[float]) -> float:
+    """About the observable, so that the statements contradict each other nowhere."""
+    if geometry == "softmax":
+        return 0.15
+    value = cosine_ends(z, row, 0.0)[0] if geometry == "cosine" else arithmetic.squared_distance(z, row)
+    return max(float(value), 0.1)

@@ -169,23 +169,6 @@ def test_a_billion_patches(kind: str, kernel: str) -> None:
     assert process_time() - start < 5
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_the_range_over_the_domain(kind: str, kernel: str) -> None:
-    """All patches but one at 1, that one at 0."""
-    for patches in (1, 2, 5):
-        pooling = Pooling(Space(read_head(head(kind)), load_arithmetic(kernel)))
-        box = pooling.box({}, patches)
-        assert pooling.box({}, patches) == box
-        most = similar(0, 1) - (
-            (similar(0, 1) + (patches - 1) * similar(UNIT, 1)) / patches
-            if kind == "max_minus_mean"
-            else similar((patches - 1) * UNIT, patches)
-        )
-        assert box.lower == [0]
-        assert box.upper[0] / 2**box.bits == pytest.approx(most, abs=1e-12)
-
-
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_the_mean_of_whole_distances_is_no_whole_number(kernel: str) -> None:
     """Exact distances 0, 1, 1 need no bit after the point, their mean does."""
@@ -194,35 +177,6 @@ def test_the_mean_of_whole_distances_is_no_whole_number(kernel: str) -> None:
     truth = similar(0, 1) - similar(2 * UNIT, 3)
     assert box.lower[0] / 2**64 == pytest.approx(truth, abs=1e-12)
     assert box.upper[0] / 2**64 == pytest.approx(truth, abs=1e-12)
-
-
-def test_a_scale_is_taken_before_the_similarity() -> None:
-    """S(s d) with s = 4: as if all distances were four times as large, before the mean as after."""
-    for kind in KINDS:
-        plain = read_head(head(kind, domain=files.domain(0.0, 2.0)))
-        tensors = {
-            "weight": files.tensor([[1.0], [0.0]]),
-            "prototypes": files.tensor([[0.0]]),
-            "scale": files.tensor([4.0]),
-        }
-        described = files.json.dumps(files.description(pooling={"kind": kind}))
-        scaled = read_head(files.safetensors(tensors, {"verale.head": described}))
-        boxes = []
-        for one, factor in ((plain, 4), (scaled, 1)):
-            space = Space(one, load_arithmetic("arb"))
-            pooling = Pooling(space)
-            unit = factor << space.bits
-            near, far = (pooling.part(Ranges([low], [high])) for low, high in ((0, unit // 8), (unit // 4, unit)))
-            boxes.append(pooling.box({0: near, 1: far, 2: far, 3: far}, 4))
-        assert boxes[0] == boxes[1]
-
-
-def banks(count: int = 3, class_token: int = 1, **changes: Any) -> bytes:
-    pooling = {"kind": "banks", "class_token": class_token}
-    points = [[0.0]] * count
-    return files.head(
-        [[1.0] * count, [0.0] * count], points, pooling=pooling, domain=files.domain(None, None), **changes
-    )
 
 
 def test_a_prototype_has_the_columns_that_it_looks_at() -> None:

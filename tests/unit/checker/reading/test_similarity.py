@@ -41,11 +41,6 @@ def test_an_infinite_distance_has_similarity_zero_and_a_negative_one_is_none() -
     assert similarity.similarities(Ranges([0] * 3, [-5] * 3)) == similarity.similarities(Ranges([0] * 3, [0] * 3))
 
 
-def test_only_distances_may_be_infinite() -> None:
-    with pytest.raises(ValueError, match="only a squared distance"):
-        Pooling(space("cosine", "arb")).similarities(Ranges([0, 0, 0], None))
-
-
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_cosines_are_divided_by_the_norm_outward(kernel: str) -> None:
     where = space("cosine", kernel)
