@@ -26,6 +26,9 @@ from verale.checker.reading.quadratic import Joint, QuadraticRule
 from verale.checker.reading.space import Space
 
 GROUPS = 6
+SOME_GROUPS = pytest.mark.parametrize(
+    "group", [pytest.param(each, marks=[pytest.mark.long] * (each % 2)) for each in range(GROUPS)]
+)
 NEAR = Fraction(1, 2**20)
 
 
@@ -38,7 +41,7 @@ def clauses(trial: Trial, first: int, exempt: tuple[int, ...], step: int) -> lis
     ]
 
 
-@pytest.mark.parametrize("group", range(GROUPS))
+@SOME_GROUPS
 def test_ranges_contain_the_truth(group: int) -> None:
     """On the usual grid and on grids of a few bits."""
     for number, trial in enumerate(trials()[3 * group :: 3 * GROUPS]):
@@ -105,7 +108,7 @@ def joined(rule: QuadraticRule, stated: list[PatchStatement], truth: list[tuple[
                 assert margin <= true
 
 
-@pytest.mark.parametrize("group", range(GROUPS))
+@SOME_GROUPS
 def test_ranges_lie_within_those_that_are_proved(group: int) -> None:
     """On the usual grid mostly not far from their ends; and none where statements contradict each other."""
     near = [0, 0]

@@ -6,23 +6,17 @@ import itertools
 import random
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import pytest
-from support import arithmetic, files
+from support import files
 from support.exact import Head as ExactHead
-from support.rationals import cosine_ends
 
 from verale.checker import Status, check
-from verale.checker.certificate import SumStatement, read_certificate
+from verale.checker.certificate import SumStatement
 from verale.checker.errors import UnprovedError
 from verale.checker.head import read_head
-from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.reading.margin import lower_bound, proved_margins, require, taken_back
-from verale.checker.reading.masses import Simplex
-from verale.checker.reading.paradigms import Activations
-from verale.checker.reading.quadratic import QuadraticRule
-from verale.checker.reading.space import Box, Space
+from verale.checker.reading.space import Box
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-320, 1e300])
@@ -166,7 +160,6 @@ def test_zero_is_no_margin() -> None:
 WEIGHT = [[2.0, 1.0, 0.0, -0.5], [0.5, 1.0, 1.0, 0.0], [0.0, -1.0, 0.25, 0.75]]
 """Of class 0 belong prototypes 0 and 1, of which 1 belongs to class 1 too; 2 to class 1, 3 to class 2."""
 BIAS = [0.0, 0.25, -0.5]
-"""The masses of its one patch; they are the activations."""
 UNIT = 1 << 20
 
 
@@ -212,7 +205,7 @@ def test_what_is_taken_back_is_exact() -> None:
                 assert lower_bound(head, wide, y, c) <= least <= margin
 
 
-# Minimality, both ways, and that the ranges it is shown with lie within those that entailment is proved with.
+# Minimality.
 
 
 # One prototype for each of two classes, far apart; the latent lies on the first.
@@ -226,71 +219,3 @@ def test_not_minimal() -> None:
     assert (result.status, result.reason, result.exit_code) == (Status.NOT_PROVED, "minimality", 8)
     assert "statement 0 (patch 0, prototype 1) is not shown to be needed: without it every margin" in result.message
     assert result.claims == {"entailment": "proved", "instance": "not claimed", "minimality": "not checked"}
-
-
-PARTS: list[tuple[str, dict[str, Any]]] = [
-    *(
-        (geometry, {"kind": kind})
-        for geometry in ("euclidean", "cosine", "softmax")
-        for kind in ("max", "max_minus_mean")
-    ),
-    *((geometry, {"kind": "banks", "class_token": 2}) for geometry in ("euclidean", "cosine", "softmax")),
-    *((geometry, {"kind": "masked_max"}) for geometry in ("euclidean", "cosine", "softmax")),
-    *(("euclidean", {"kind": "top_mean", "k": k}) for k in (1, 3, 9)),
-    ("euclidean", {"kind": "max_minus_mean_distance"}),
-]
-
-
-@pytest.mark.parametrize(
-    ("geometry", "pooling", "stated_patches"),
-    [
-        # Each has one number of patches in the short run, and each number has every third.
-        pytest.param(*parts, stated, marks=[pytest.mark.long] * (place != number % 3))
-        for number, parts in enumerate(PARTS)
-        for place, stated in enumerate((1, 2, 5))
-    ],
-)
-def test_ranges_without_a_statement_lie_within_the_enclosures(
-    geometry: str, pooling: dict[str, Any], stated_patches: int
-) -> None:
-    generator = random.Random(stated_patches)
-    weight = [[1.0] * 6, [0.0] * 6]
-    rows = [[generator.random() for _ in range(4)] for _ in range(6)]
-    mask = [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]] * 3 if pooling["kind"] == "masked_max" else None
-    parts: dict[str, Any] = {"pooling": pooling, "mask": mask}
-    if geometry == "softmax":
-        data = files.head(weight, geometry=files.SOFTMAX, similarity=files.IDENTITY, **parts)
-    elif geometry == "cosine":
-        data = files.head(weight, rows, geometry=files.cosine(0.0), similarity=files.IDENTITY, **parts)
-    else:
-        data = files.head(weight, rows, **parts)
-    statements = [
-        files.patch_statement(patch, j, low, low + 0.1)
-        for patch in range(stated_patches)
-        for z in [[generator.random() for _ in range(4)]]
-        for j in generator.sample(range(6), 3)
-        for low in [near(geometry, z, rows[j]) - 0.1 * generator.random()]
-    ]
-    generator.shuffle(statements)
-    paradigm = "simplex" if geometry == "softmax" else "projection"
-    certificate = read_certificate(files.certificate(data, statements, patches=5, paradigm=paradigm))
-    for kernel in KERNELS:
-        space = Space(read_head(data), load_arithmetic(kernel))
-        rule = Activations(space, Simplex(space) if geometry == "softmax" else QuadraticRule(space))
-        result = dict(rule.boxes_without(certificate.statements, 5))
-        assert sorted(result) == list(range(len(statements)))
-        for index, box in result.items():
-            rest = [*certificate.statements[:index], *certificate.statements[index + 1 :]]
-            assert box is not None
-            outer = rule.box(rest, 5)
-            for low, high, least, most in zip(box.lower, box.upper, outer.lower, outer.upper, strict=True):
-                assert least <= low and high <= most
-                assert low - least + most - high <= (most - least >> 20) + 8, (index, low - least, most - high)
-
-
-def near(geometry: str, z: list[float], row: list[float]) -> float:
-    """About the observable, so that the statements contradict each other nowhere."""
-    if geometry == "softmax":
-        return 0.15
-    value = cosine_ends(z, row, 0.0)[0] if geometry == "cosine" else arithmetic.squared_distance(z, row)
-    return max(float(value), 0.1)

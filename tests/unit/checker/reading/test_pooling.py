@@ -6,7 +6,7 @@ import math
 import random
 from dataclasses import replace
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import product
 from time import process_time
 from typing import Any
 
@@ -177,31 +177,6 @@ def test_the_mean_of_whole_distances_is_no_whole_number(kernel: str) -> None:
     truth = similar(0, 1) - similar(2 * UNIT, 3)
     assert box.lower[0] / 2**64 == pytest.approx(truth, abs=1e-12)
     assert box.upper[0] / 2**64 == pytest.approx(truth, abs=1e-12)
-
-
-def test_a_prototype_has_the_columns_that_it_looks_at() -> None:
-    """Pooled over columns in any order, of any number of patches; infinite ends are never the smallest."""
-    mask = [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]
-    domain = files.domain(2.0, None)
-    data = files.head([[1.0] * 4] * 2, [[0.0]] * 4, mask=mask, pooling={"kind": "masked_max"}, domain=domain)
-    space = Space(read_head(data), load_arithmetic("arb"))
-    pooling, unit = Pooling(space), 1 << space.bits
-    parts = {
-        0: pooling.part(Ranges([unit] * 4, [3 * unit] * 4)),
-        1: pooling.part(Ranges([0] * 4, None)),
-        7: pooling.part(Ranges([5 * unit] * 4, [6 * unit] * 4)),
-    }
-    plain = Space(read_head(files.head([[1.0]] * 2, [[0.0]], domain=files.domain(None, None))), load_arithmetic("arb"))
-
-    def alone(low: int, high: int | None) -> tuple[int, int]:
-        one = Pooling(plain)
-        box = one.box({0: one.part(Ranges([low * unit], None if high is None else [high * unit]))}, 1)
-        return box.lower[0], box.upper[0]
-
-    expected = [alone(1, 3), alone(0, None), alone(0, 6), alone(4, 6)]  # the domain's distances are at least 4
-    for order in permutations(parts.items()):
-        box = pooling.box(dict(order), 10**17)
-        assert list(zip(box.lower, box.upper, strict=True)) == expected
 
 
 @pytest.mark.parametrize("patches", [3, 4, 10**17])

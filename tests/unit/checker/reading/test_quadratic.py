@@ -308,22 +308,6 @@ def test_a_ball_holds_what_is_true_whatever_the_frame(geometry: str) -> None:
             assert holds(where, of_ball(facts, Frame([0] * len(facts.ends), 0, [], 0)), truths)
 
 
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_a_ball_is_nearly_the_best_where_intervals_are_narrow(geometry: str) -> None:
-    generator, narrow = random.Random(geometry), 0
-    for trial in range(30):
-        with case(trial):
-            where, statements, _ = drawn(generator, geometry, (0.0, 1e-9))
-            facts = Facts(where, statements)
-            ball, best = of_ball(facts, Weights(facts, quick=True).frame()), QuadraticRule(where).ranges(statements)
-            assert ball.upper is not None and best.upper is not None
-            unit = max(map(max, zip(map(abs, best.lower), map(abs, best.upper), strict=True))) >> 8
-            for k in range(where.head.count):
-                if (best.lower[k], best.upper[k]) != (where.domain.lower[k], (where.domain.upper or [])[k]):
-                    narrow += ball.lower[k] + unit >= best.lower[k] and ball.upper[k] - unit <= best.upper[k]
-    assert narrow > 50
-
-
 def test_statements_that_nothing_satisfies_do_no_harm() -> None:
     far, near = (Fraction(9), Fraction(10)), (Fraction(0), Fraction(1))
     statements = [PatchStatement(0, 0, *near), PatchStatement(0, 1, *far), PatchStatement(0, 2, *far)]

@@ -181,23 +181,3 @@ def test_a_threshold_is_met_exactly() -> None:
     assert Fraction(t, 1 << where.bits) == Fraction(0.3)
     result = Pooling(where).similarities(Ranges([t, t - 1, 0], [t + 5, t + 5, t - 1]))
     assert (result.lower, result.upper) == ([t, 0, 0], [t + 5, t + 5, 0])
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_quadratic_similarity_is_pooled_after_it_is_bounded(seed: int) -> None:
-    """Pooling the observables first would be wrong: the closest to the peak wins, not the greatest or smallest."""
-    where, generator = kind_space("quadratic of inner products", "arb"), random.Random(seed)
-    unit = 1 << where.bits
-    ranges, points = [], []
-    for _ in range(4):
-        ends = [sorted(generator.uniform(-4, 4) for _ in "lh") for _ in range(3)]
-        ranges.append(Ranges([int(low * unit) for low, _ in ends], [int(high * unit) for _, high in ends]))
-        points.append([[low + i * (high - low) / 64 for i in range(65)] for low, high in ends])
-    pooling = Pooling(where)
-    box = pooling.box({patch: pooling.part(each) for patch, each in enumerate(ranges)}, len(ranges))
-    for j, peak in enumerate(PEAKS):
-        best = [max(-((m - peak) ** 2) for m in patch[j]) for patch in points]
-        worst = [min(-((m - peak) ** 2) for m in patch[j]) for patch in points]
-        assert box.upper[j] / unit == pytest.approx(max(best), abs=0.02)
-        assert box.upper[j] / unit >= max(best) - 1e-9
-        assert box.lower[j] / unit == pytest.approx(max(worst), abs=1e-9)
