@@ -231,7 +231,7 @@ certificate.py spoken_of: the clause speaks of those that it exempts
 reading/evaluation.py require_domain: upper ends are not looked at
     without (upper is not None and max(high) > upper)
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/outside-the-box]
-reading/evaluation.py _inside: an upper end is outside
+reading/evaluation.py truth: an upper end is outside
     high <= upper => high < upper
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-inner_product]
 reading/evaluation.py truth: the clause is about nothing
@@ -621,7 +621,7 @@ reading/quadratic.py QuadraticRule._least: the patch that proves the most decide
     least[k] = bounds[k][patch] => least[k] = max(bounds[k].values())
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-projection-euclidean]
 reading/quadratic.py Joint.margins: a combination's shares are whole numbers
-    least / target.unit => least
+    least / unit => least
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-joint-euclidean-negated-scaled]
 reading/quadratic.py QuadraticRule.ranges: at most seven statements are taken together
     self._patch(statements) => self._patch(statements[:7])

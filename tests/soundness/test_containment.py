@@ -27,8 +27,9 @@ from verale.checker.reading.space import Space
 
 GROUPS = 6
 SOME_GROUPS = pytest.mark.parametrize(
-    "group", [pytest.param(each, marks=[pytest.mark.long] * (each % 2)) for each in range(GROUPS)]
+    "group", [pytest.param(each, marks=[pytest.mark.long] * (each not in (0, 3, 4))) for each in range(GROUPS)]
 )
+"""Those of the short run find the planted faults that name these tests."""
 NEAR = Fraction(1, 2**20)
 
 
@@ -93,7 +94,7 @@ def joined(rule: QuadraticRule, stated: list[PatchStatement], truth: list[tuple[
         document = Certificate("0" * 64, None, predicted, "joint", 1, tuple(left), high, ("entailment",))
         joint = Joint(rule, document)
         if left and open_ == 0:
-            shares = joint.target((predicted + 1) % head.classes).shares
+            _, shares, *_ = joint.target((predicted + 1) % head.classes)
             value = rule.combination_within(left, shares)
             turned = {k: -share for k, share in shares.items()}
             low, most = rule.combination(left, shares), -rule.combination(left, turned)

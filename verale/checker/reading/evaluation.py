@@ -273,12 +273,11 @@ def truth(statement: Statement, evaluation: Evaluation) -> bool | None:
     not decided."""
     if not isinstance(statement, SumStatement) and not spoken_of(statement, evaluation.count):
         return True
-    tries = (_inside(*evaluation.bounded(statement, bits), statement.lower, statement.upper) for bits in _LADDER)
-    return next((each for each in tries if each is not None), None)
-
-
-def _inside(low: Fraction, high: Fraction, lower: Fraction | None, upper: Fraction | None) -> bool | None:
-    """Whether the number enclosed by [low, high] lies in [lower, upper]; an end that is None bounds nothing."""
-    if (lower is None or lower <= low) and (upper is None or high <= upper):
-        return True
-    return False if (lower is not None and high < lower) or (upper is not None and upper < low) else None
+    lower, upper = statement.lower, statement.upper
+    for bits in _LADDER:  # an end that is None bounds nothing
+        low, high = evaluation.bounded(statement, bits)
+        if (lower is None or lower <= low) and (upper is None or high <= upper):
+            return True
+        if (lower is not None and high < lower) or (upper is not None and upper < low):
+            return False
+    return None

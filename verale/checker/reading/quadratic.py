@@ -26,7 +26,7 @@ term, the reference margin is not positive. Where no statement is left, any y of
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from heapq import nlargest
@@ -247,16 +247,6 @@ class _Patch:
         return max(bound, -stated[1]) if stated else bound
 
 
-@dataclass(frozen=True)
-class MarginTarget:
-    """A rival's margin: within `error` of bias + the sum of shares times working observables, by `unit`."""
-
-    bias: Fraction
-    shares: dict[int, int]
-    unit: int
-    error: Fraction
-
-
 class Joint:
     """What margins as one target prove about one certificate."""
 
@@ -269,9 +259,9 @@ class Joint:
         margins = list(each)
         for rival, (bound, stated) in enumerate(zip(each, self._certificate.margins, strict=True)):
             if bound is not None and stated is not None and bound < stated:
-                target = self.target(rival)
-                least = self._quadratic.combination(self._statements, target.shares)
-                margins[rival] = max(bound, target.bias + least / target.unit - target.error)
+                bias, shares, unit, error = self.target(rival)
+                least = self._quadratic.combination(self._statements, shares)
+                margins[rival] = max(bound, bias + least / unit - error)
         return tuple(margins)
 
     def provable(self, index: int, box: Box, rival: int) -> bool:
@@ -281,12 +271,13 @@ class Joint:
             box: the activations' ranges without it, rounded inward.
         """
         left = [s for number, s in enumerate(self._statements) if number != index]
-        target = self.target(rival)
-        value = self._quadratic.combination_within(left, target.shares)
-        return value is None or target.bias + value / target.unit + target.error > 0
+        bias, shares, unit, error = self.target(rival)
+        value = self._quadratic.combination_within(left, shares)
+        return value is None or bias + value / unit + error > 0
 
-    def target(self, rival: int) -> MarginTarget:
-        """A rival's margin."""
+    def target(self, rival: int) -> tuple[Fraction, dict[int, int], int, Fraction]:
+        """(bias, shares, unit, error): a rival's margin is within the error of the bias and the sum of shares times
+        working observables, by the unit."""
         space, predicted = self._space, self._certificate.predicted
         head, places = space.head, space.head.weight.bits
         space.arithmetic.clock.look()
@@ -300,4 +291,4 @@ class Joint:
             shares = {j: d // space.norms[j][1] for j, d in raised.items()}
             apart = [max(abs(d - shares[j] * length) for length in space.norms[j]) for j, d in raised.items()]
             error, places = Fraction(sum(apart), 1 << places + 2 * space.bits), places + space.bits
-        return MarginTarget(Fraction(bias[predicted] - bias[rival], 1 << head.bias.bits), shares, 1 << places, error)
+        return Fraction(bias[predicted] - bias[rival], 1 << head.bias.bits), shares, 1 << places, error
