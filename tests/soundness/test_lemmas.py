@@ -19,11 +19,13 @@ from verale.soundness.lemmas import lemmas, names
 
 ROOT = Path(__file__).parents[2]
 NAMES = names()
+SLOW = ("assignment", "lipschitz", "nextafter")
+"""Three to ten seconds each."""
 
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.long] * (name == "nextafter")) for name in NAMES],  # three to ten seconds
+    [pytest.param(name, marks=[pytest.mark.long] * (name in SLOW)) for name in NAMES],
 )
 def test_a_lemma_is_proved_and_its_twins_are_refuted(name: str) -> None:
     assert run(named(name)).failures == ()

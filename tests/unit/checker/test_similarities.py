@@ -1,4 +1,4 @@
-"""Each similarity is a chain of steps, all in one file. Whether formulas are right reading/test_similarity.py tests."""
+"""Each similarity is a chain of steps, all in one file. Whether formulas are right reading/test_pooling.py tests."""
 
 from __future__ import annotations
 
