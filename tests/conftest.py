@@ -47,7 +47,7 @@ def pytest_collection() -> Iterator[object]:
 def same_random_numbers() -> None:
     """Random numbers of a test without a generator of its own are the same in whatever order tests run."""
     if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(0)
+        sys.modules["torch"].default_generator.manual_seed(0)
 
 
 @pytest.fixture(scope="session")
