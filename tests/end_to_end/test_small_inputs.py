@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,27 +19,8 @@ SEARCHED = (
 )
 """Attacks that are answered when the time of a search is over, or nearly."""
 
-COVERED = {
-    "audit forty pictures of 2364 rows": "audit a picture of 2364 rows",
-    "explain a picture of eight million rows": "audit a picture of 2364 rows",
-    "explain a network of long numbers": "audit a network of long numbers",
-    "explain with 10000 classes": "explain with 100000 classes",
-    "explain with 80000 prototypes": "explain with 100000 classes",
-    "network show 4000 layers": "head show a megabyte of labels",
-    "picture of a certificate of many patches": "report on a certificate of many patches",
-    "refute a softmax of many channels": "refute many classes",
-    "refute with too many multiplications": "refute many deep patches",
-    "report on 10000 prototypes of one image each": "report on 500 names of four images",
-    "summary of a megabyte of rows": "summary of tiny numbers",
-    "unpack 6000 row groups": "unpack 4000 columns",
-    "unpack a certificate of 140 megabytes": "unpack one certificate of a megabyte 5000 times",
-}
-"""Attacks that are left out of a short run, each with one that takes the same way to the same limit."""
-
-
-def marked(names: Iterable[str]) -> list[object]:
-    """These attacks as parameters."""
-    return [pytest.param(name, marks=[pytest.mark.long] * (name in COVERED)) for name in names]
+LONG = ("explain a picture of eight million rows", "explain a network of long numbers")
+"""Left out of a short run, in which the audit of such a file takes the same way to the same limit."""
 
 
 @pytest.fixture(scope="module")
@@ -48,33 +29,14 @@ def runner() -> Iterator[Measurer]:
         yield started
 
 
-@pytest.mark.parametrize("name", marked(name for name in ATTACKS if name not in SEARCHED))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] * (name in LONG)) for name in ATTACKS],
+)
 def test_is_answered_or_refused_within_the_bound(name: str, runner: Measurer, tmp_path: Path) -> None:
-    is_within_the_bound(name, runner, tmp_path)
-
-
-@pytest.mark.parametrize("name", SEARCHED)
-def test_a_search_ends_soon_after_its_time(name: str, runner: Measurer, tmp_path: Path) -> None:
-    is_within_the_bound(name, runner, tmp_path, seconds=0.2, grace=0.2)
-
-
-@pytest.mark.long  # six seconds each; the same with less time to finish what began is above
-@pytest.mark.parametrize("name", SEARCHED)
-def test_a_search_is_within_the_bound(name: str, runner: Measurer, tmp_path: Path) -> None:
-    is_within_the_bound(name, runner, tmp_path)
-
-
-def is_within_the_bound(
-    name: str, runner: Measurer, tmp_path: Path, seconds: float | None = None, **options: float
-) -> None:
-    """`seconds`: how long to search, instead of the one second that the attack asks for."""
     codes, attack = ATTACKS[name]
-    arguments = attack(tmp_path)
-    if seconds is not None:
-        assert arguments.count("--seconds") == 1
-        place = arguments.index("--seconds") + 1
-        arguments = (*arguments[:place], seconds, *arguments[place + 1 :])
-    cost = runner.run(tmp_path, *arguments, timeout=300, **options)
+    grace = {"grace": 0.2} if name in SEARCHED else {}
+    cost = runner.run(tmp_path, *attack(tmp_path), timeout=300, **grace)
     assert cost.code in codes, cost
     assert cost.seconds < SECONDS and cost.megabytes < MEGABYTES, cost
     assert "Traceback" not in cost.err

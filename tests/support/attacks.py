@@ -127,7 +127,7 @@ def refutation(
         head = small_head(kind, **sizes)
         head.save(folder / "h")
         (folder / "c.ale.json").write_bytes(certificate(head, statements(), patches, paradigm))
-        return ("refute", "c.ale.json", "--head", "h", "--seconds", 1)
+        return ("refute", "c.ale.json", "--head", "h", "--seconds", 0.2)
 
     return attack
 
@@ -155,15 +155,7 @@ _SEARCHES: dict[str, tuple[tuple[int, ...], Attack]] = {
         refutation(lambda: [about(0, j, 0.0, 64.0) for j in range(2000)], prototypes=2000, depth=64),
     ),
     "refute many classes": (SEARCHED, refutation(one, 100, classes=10**4)),
-    "refute a softmax of many channels": (
-        REFUSED,
-        refutation(lambda: [about(0, 0, 0.0, 1.0)], 200, "simplex", "softmax", prototypes=10**4, classes=2),
-    ),
     "refute many deep patches": (REFUSED, refutation(lambda: [about(0, 0, 0.0, 9e9)], 160, **_DEEP)),
-    "refute with too many multiplications": (
-        REFUSED,
-        refutation(lambda: [about(0, 0, 0.0, 800.0)], 650, prototypes=800, depth=800),
-    ),
 }
 """Certificates that make the search for counterexamples large."""
 
@@ -212,13 +204,6 @@ def _with_many_patches(out: Path) -> None:
     (out / "000009.ale.json").write_bytes(certificate(report_head(), [about(10**17, 0)], 10**18 - 1))
 
 
-def _picture_of_many_patches(folder: Path) -> Arguments:
-    name = "999999999999999.ale.json"
-    report_head().save(folder / "head.safetensors")
-    (folder / name).write_bytes(certificate(report_head(), [about(10**17, 0)], 10**18 - 1))
-    return ("report", name, "-o", "r.png", "--no-audit")
-
-
 def _report_on_many_certificates(folder: Path) -> Arguments:
     data = certificate(report_head(), [], 10**18 - 1)
     for n in range(1000):
@@ -238,10 +223,6 @@ _REPORTS: dict[str, tuple[tuple[int, ...], Attack]] = {
     "table with a label of 10 to the 30": (REFUSED, of_run(*CSV, images=_labelled(10**30))),
     "report on a class name of a megabyte": (REFUSED, of_run(*REPORT, classes=["x" * 10**6, "b", "c"])),
     "report on 100000 classes": (DONE, of_run(*REPORT, classes=["x"] * 10**5)),
-    "report on 10000 prototypes of one image each": (
-        DONE,
-        of_run(*REPORT, prototypes=[_origin(prototype=j, file=f"/nowhere/{j}.png")[0] for j in range(10**4)]),
-    ),
     "report on 500 names of four images": (DONE, _report_on_500_names_of_four_images),
     "report on huge preprocessing": (
         DONE,
@@ -266,7 +247,6 @@ _REPORTS: dict[str, tuple[tuple[int, ...], Attack]] = {
         of_run(*REPORT, change=lambda out: (out / "source.json").write_text('{"x": ' + "9" * 10**6 + "}")),
     ),
     "report on a certificate of many patches": (DONE, of_run(*REPORT, head=False, change=_with_many_patches)),
-    "picture of a certificate of many patches": (DONE, _picture_of_many_patches),
     "report on many certificates": (DONE, _report_on_many_certificates),
     "report on huge numbers in the table": (REFUSED, of_run(*CSV, change=_with_huge_numbers)),
 }
@@ -291,7 +271,6 @@ _TABLES: dict[str, tuple[tuple[int, ...], Attack]] = {
         summary(",Relative Size\n" + f"{'9' * 4000},1,{'9' * 4000},1e308,1e308\n" * 100),
     ),
     "summary of an integer of a megabyte": (REFUSED, summary(f"\n{'9' * 10**6},1,1,1\n")),
-    "summary of a megabyte of rows": (DONE, summary("\n" + "0,0,1,0.1\n" * 10**5)),
     "summary of tiny numbers": (
         DONE,
         summary("\n" + "".join(f"0,0,1,{5e-324 if n % 2 else 9.9e99}\n" for n in range(5 * 10**4))),
@@ -346,9 +325,7 @@ _LATENTS: dict[str, tuple[tuple[int, ...], Attack]] = {
     ),
     "report with latents of no images": (DONE, of_run(*REPORT, change=_without_images)),
     "explain an image of 40000 patches": (DONE, explanation((1, 40000, 6))),
-    "explain with 10000 classes": (DONE, explanation((4, 5, 6), classes=10**4)),
     "explain with 100000 classes": ((10,), _explain_with_100000_classes),
-    "explain with 80000 prototypes": (REFUSED, explanation((1, 2, 1), prototypes=80000, depth=1, classes=2)),
 }
 """Heads and latents that claim much."""
 
@@ -381,14 +358,6 @@ _PARQUET: dict[str, tuple[tuple[int, ...], Attack]] = {
         REFUSED,
         parquet(table=lambda: _nulls(3 * 10**6), row_group_size=10**6, compression="zstd"),
     ),
-    "unpack a certificate of 140 megabytes": (
-        REFUSED,
-        parquet(
-            table=lambda: pa.table({"name": ["a.ale.json"], "certificate": pa.array([bytes(14 * 10**7)], pa.binary())}),
-            use_dictionary=False,
-            **_SMALL,
-        ),
-    ),
     "unpack one certificate of a megabyte 5000 times": (
         REFUSED,
         parquet(
@@ -411,10 +380,6 @@ _PARQUET: dict[str, tuple[tuple[int, ...], Attack]] = {
             table=lambda: pa.table({"certificate": [b"{}"]} | {f"{n}": pa.nulls(1) for n in range(4000)}), **_SMALL
         ),
     ),
-    "unpack 6000 row groups": (
-        REFUSED,
-        parquet(table=lambda: _nulls(6 * 10**3), row_group_size=1, write_statistics=False),
-    ),
     "audit of one certificate of a megabyte many times": (
         REFUSED,
         parquet(
@@ -426,10 +391,8 @@ _PARQUET: dict[str, tuple[tuple[int, ...], Attack]] = {
 }
 
 
-def demanding(
-    name: str, *arguments: object, pictures: int = 1, change: Callable[[Path], object] = lambda out: None
-) -> Attack:
-    """The command on a run in the folder `out`: a certificate of a picture, and so many files of that picture."""
+def demanding(name: str, *arguments: object) -> Attack:
+    """The command on a run in the folder `out`: a certificate of a picture."""
 
     def attack(folder: Path) -> Arguments:
         demand = DEMANDS[name]()
@@ -438,18 +401,10 @@ def demanding(
         (out / "head.safetensors").write_bytes(demand.head)
         (out / "network.safetensors").write_bytes(demand.network)
         (out / "000000.ale.json").write_bytes(demand.certificate)
-        for number in range(pictures):
-            (out / "pictures" / f"{number}.png").write_bytes(demand.picture)
-        change(out)
+        (out / "pictures" / "0.png").write_bytes(demand.picture)
         return arguments
 
     return attack
-
-
-def _of_another_picture(out: Path) -> None:
-    document = json.loads((out / "000000.ale.json").read_bytes())
-    document["subject"][2]["digest"]["sha256"] = "0" * 64
-    (out / "000000.ale.json").write_text(json.dumps(document))
 
 
 def _head_show_a_megabyte_of_labels(folder: Path) -> Arguments:
@@ -470,20 +425,12 @@ _NETWORKS: dict[str, tuple[tuple[int, ...], Attack]] = {
         demanding("50 convolutions by 2^1022, then 300 sigmoids", "audit", "out", "--kernel", "mpmath"),
     ),
     "audit a picture of 2364 rows": (LIMITED, demanding(_SQUARE, "audit", "out", "--kernel", "arb")),
-    "audit forty pictures of 2364 rows": (  # none of them is the one that the certificate names
-        LIMITED,
-        demanding(_SQUARE, "audit", "out", "--kernel", "arb", pictures=40, change=_of_another_picture),
-    ),
     "report on a network of long numbers": (
         LIMITED,
         demanding(_SIGMOIDS, "report", "out", "-o", "r.html", "--kernel", "arb", "--provable"),
     ),
     "explain a picture of eight million rows": (REFUSED, demanding(_LONG, "explain", *_NEW)),
     "explain a network of long numbers": (DONE, demanding(_SIGMOIDS, "explain", *_NEW, "--paradigm", "projection")),
-    "network show 4000 layers": (
-        DONE,
-        demanding("4000 relus of 40 entries", "network", "show", "out/network.safetensors"),
-    ),
     "head show a megabyte of labels": (DONE, _head_show_a_megabyte_of_labels),
 }
 """Networks and pictures."""
