@@ -71,12 +71,6 @@ def test_what_is_missing_is_said_by_all_that_read_a_folder(how: str, folder: Pat
     assert "though explanations.csv lists it" in in_process("show", folder, 3).stderr
 
 
-def test_a_whole_folder_is_not_complained_of(folder: Path) -> None:
-    audit = in_process("audit", folder)
-    assert audit.returncode == 0 and "explanations.csv" not in audit.stderr
-    assert "explanations.csv" not in in_process("summary", folder).stderr
-
-
 def test_files_that_are_named_are_no_folder(folder: Path) -> None:
     """Whoever names some certificates means these."""
     (folder / THERE).unlink()
@@ -169,12 +163,6 @@ def test_a_reason_stands_for_a_certificate(folder: Path) -> None:
     assert differences(folder) == []
 
 
-def test_a_table_of_the_papers_lists_no_certificates(tmp_path: Path) -> None:
-    (tmp_path / "explanations.csv").write_text("Idx,Pred Label,Exp Size,Runtime (s)\n0,1,2,3\n")
-    (tmp_path / "0.ale.json").write_text(json.dumps({}))
-    assert differences(tmp_path) == []
-
-
 # What `verale explain` wrote is whole: who has nothing else can audit it and report on it
 
 HEAD = small_head("euclidean")
@@ -265,20 +253,6 @@ def test_folders_of_several_heads_in_one_audit(out) -> None:
     assert heads == [*[HEAD.digest] * 3, *[other.digest] * 2, HEAD.digest]
 
 
-def test_a_refutation_finds_head_and_latents_too(out) -> None:
-    done = in_process("refute", out / "000000.ale.json", "--seconds", "0")
-    assert done.returncode == 11 and done.stdout.startswith("NOT_REFUTED")
-    assert f"latents {out}/latents.safetensors\n" in done.stderr
-
-
-def test_what_an_interrupted_run_has_done_can_be_audited(tmp_path) -> None:
-    with open_run(tmp_path, HEAD, LATENTS, SearchOptions("projection", batch=1)) as run:
-        next(iter(run))
-    done = in_process("audit", tmp_path)
-    assert done.returncode == 17 and done.stdout.count("instance proved") == 1
-    assert "1 of 3 images are explained so far" in done.stderr
-
-
 def test_large_latents_stay_where_they_are_and_have_to_be_given(explained, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(explaining, "LARGEST_COPY", 100)
     shutil.copy(explained / "Z", tmp_path / "Z")
@@ -288,10 +262,4 @@ def test_large_latents_stay_where_they_are_and_have_to_be_given(explained, tmp_p
     done = in_process("audit", "OUT", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (9, "") and f"give --latents {tmp_path / 'Z'}" in done.stderr
     done = in_process("audit", "OUT", "--latents", "Z", cwd=tmp_path)
-    assert done.returncode == 0 and done.stdout.count("instance proved") == 3
-
-
-def test_packed_certificates_find_the_head_beside_them(out) -> None:
-    assert in_process("certificates", "pack", out, "--out", out / "packed.parquet").returncode == 0
-    done = in_process("audit", out / "packed.parquet")
     assert done.returncode == 0 and done.stdout.count("instance proved") == 3

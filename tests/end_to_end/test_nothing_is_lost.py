@@ -268,25 +268,6 @@ def test_a_demo_replaces_nothing_either(name: str, kind: str, tmp_path: Path) ->
 # The folder of the inputs
 
 
-def test_the_current_folder_with_its_head_and_its_pictures(given: Path, tmp_path: Path) -> None:
-    """`--out .` where other files than this run's have the names of its own: none is removed or replaced."""
-    shutil.copytree(given / "p", tmp_path / "P")
-    for name, data in (("head.safetensors", b"my head"), ("pictures.safetensors", b"my pictures")):
-        (tmp_path / name).write_bytes(data)
-    explain = ("explain", "--head", given / "h", "--network", given / "n", "--images", "P", "--out", ".")
-    before = tree(tmp_path)
-    for more in ((), ("--overwrite",)):
-        for name in ("head.safetensors", "pictures.safetensors"):
-            done = in_process(*explain, *more, cwd=tmp_path)
-            assert done.returncode == 9 and f"error: {name}: " in done.stderr and "move it away" in done.stderr
-            assert tree(tmp_path) == before
-            (tmp_path / name).rename(tmp_path.parent / name)
-            before.pop(name)
-        for name in ("head.safetensors", "pictures.safetensors"):
-            (tmp_path.parent / name).rename(tmp_path / name)
-        before = tree(tmp_path)
-
-
 def test_pictures_of_an_earlier_run_and_others(given: Path, tmp_path: Path) -> None:
     """--overwrite removed every PNG file below OUT/pictures, its own inputs among them, and through links."""
     out, seen = tmp_path / "out", ("explain", "--head", given / "h", "--network", given / "n", "--paradigm", "top_k")

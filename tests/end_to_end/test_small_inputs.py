@@ -48,11 +48,6 @@ def test_is_answered_or_refused_within_the_bound(name: str, runner: Measurer, tm
         assert (sent or "it is a pipe, socket or device; write its content to a regular file") in cost.err
 
 
-def test_a_page_names_the_image_that_it_cannot_show(runner: Measurer, tmp_path: Path) -> None:
-    runner.run(tmp_path, *ATTACKS["report with an image that is a pipe"][1](tmp_path))
-    assert "0.png: cannot be read (it is a pipe, socket or device" in (tmp_path / "r.html").read_text(encoding="utf-8")
-
-
 def test_the_measurement_counts_time_memory_and_waiting(runner: Measurer, tmp_path: Path) -> None:
     (tmp_path / "h").write_bytes(bytes(100 * 10**6))
     cost = runner.run(tmp_path, "checker", "h", "--head", "h")
