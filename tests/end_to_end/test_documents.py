@@ -312,11 +312,6 @@ def test_a_shell_prints_what_stands_there(page: str, clone: Path, shell: Run) ->
     expect_what_stands_there(page, shell)
 
 
-def test_what_is_not_printed_is_noticed() -> None:
-    assert not told("REFUTED ... wrong\n").fullmatch("PROVED it is wrong\n")
-    assert told("REFUTED ... wrong\n").fullmatch("REFUTED it is wrong\n")
-
-
 def not_run(text: str) -> list[str]:
     """Commands in blocks, fenced or indented, that are not run."""
     fenced = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
@@ -329,12 +324,6 @@ def not_run(text: str) -> list[str]:
 @every("page", PAGES)
 def test_every_command_is_run_here_or_elsewhere(page: str) -> None:
     assert [command for command in not_run(text_of(page)) if command not in ELSEWHERE] == []
-
-
-def test_a_command_that_is_not_run_is_noticed() -> None:
-    assert not_run("a\n```\nverale audit X\n```\n") == ["verale audit X"]
-    assert not_run("a\n\n    make coffee\n") == ["make coffee"]
-    assert not_run("verale is code\n```console\n$ verale demo\n```\n") == []
 
 
 def tags(text: str) -> list[str]:

@@ -120,29 +120,3 @@ def test_what_no_library_gives_otherwise_stays(monkeypatch):
     found = values.copy()
     shaking.move(found, 2)
     assert found.tobytes() == values.tobytes()
-
-
-@pytest.mark.parametrize("count", [2, 3, 17, 2**16 + 1])
-def test_an_order_is_another_one(monkeypatch, count):
-    orders = []
-    for seed in ("1", "2"):
-        monkeypatch.setenv(shaking.VARIABLE, seed)
-        orders += [shaking.order(count, way) for way in range(shaking.WAYS)]
-    for order in orders:
-        assert (np.sort(order) == np.arange(count)).all() and (order != np.arange(count)).any()
-    if count == 17:
-        assert len({order.tobytes() for order in orders}) == len(orders)
-
-
-def test_of_several_orders_one_is_taken_that_differs(monkeypatch):
-    monkeypatch.setenv(shaking.VARIABLE, "7")
-    result = np.arange(1000) / 7
-    above, below = np.nextafter(result, np.inf), result.copy()
-    above[:100] = result[:100]
-    below[100:200] = np.nextafter(result[100:200], -np.inf)
-    above[200:300] = np.nan
-    found = result.copy()
-    shaking.choose(found, [above, below])
-    assert (found[:100] == result[:100]).all() and (found[200:300] == result[200:300]).all()
-    assert {*np.sign(found[100:200] - result[100:200])} == {-1.0, 1.0}
-    assert (found[300:] > result[300:]).all()
