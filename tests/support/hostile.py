@@ -18,8 +18,6 @@ import yaml
 from support.prototypedl import Small, save_whole, small
 from support.runs import IMAGES, final
 
-__all__ = ["ATTACKS", "Command", "archive", "dictionary", "number", "png", "saved", "tensor", "text"]
-
 Command = list[str]
 """The arguments of `verale`."""
 

@@ -33,8 +33,6 @@ from support.forking import keep_one_thread
 from support.outside_faults import TABLE
 from support.syntax import changed, replaced
 
-__all__ = ["FAULTS", "ROOT", "OutsideFault", "a_copy", "chosen", "detected_by", "of_commit"]
-
 _SECONDS = 300
 """A test that takes longer hangs: it takes a second or some, on a busy machine twenty."""
 _IMPORTED = (

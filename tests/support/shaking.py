@@ -29,8 +29,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = ["VARIABLE", "WAYS", "choose", "move", "order", "seed", "start"]
-
 VARIABLE = "SHAKE"
 
 WAYS = 3

@@ -16,8 +16,6 @@ from support import files
 from support.editing import joined, split
 from support.networks import chunk
 
-__all__ = ["Strange", "chunks_of", "of_description", "of_png", "of_tensors"]
-
 Strange = tuple[str, bytes, bool]
 """A name, a file, and whether it is refused."""
 _TOKENS = 2**19

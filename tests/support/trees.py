@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["OBSTACLES", "put", "tree"]
-
 OBSTACLES = ("a file", "a hard link", "a link", "a link that leads nowhere", "a link to a folder", "a folder")
 """What may stand where a file has to go."""
 
