@@ -100,11 +100,13 @@ def chosen(words: Sequence[str]) -> list[OutsideFault]:
 
 
 def of_commit(count: int) -> int:
-    """A number below `count` that follows from the commit: what is tried in turns. Outside a checkout it is 0."""
-    if not (ROOT / ".git").exists():
-        return 0
+    """A number below `count` that follows from the commit: what is tried in turns. Without git it is 0."""
     asked = ["git", "-c", "safe.directory=*", "rev-parse", "HEAD"]
-    return int(subprocess.run(asked, cwd=ROOT, capture_output=True, text=True).stdout or "0", 16) % count
+    try:
+        said = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True).stdout
+    except FileNotFoundError:
+        said = ""
+    return int(said or "0", 16) % count
 
 
 @contextmanager
