@@ -81,8 +81,14 @@ def test_every_certificate_is_proved(name, order, kernel, first, tmp_path):
     assert proved_under > 0 or head.geometry.kind == "softmax"
 
 
-@pytest.mark.parametrize("name", sorted(ARCHITECTURES))
-@pytest.mark.parametrize("paradigm", ["best", pytest.param("top_k", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("name", "paradigm"),
+    [
+        pytest.param(name, paradigm, marks=[pytest.mark.long] * ((number + which) % 4 > 0))
+        for number, name in enumerate(sorted(ARCHITECTURES))
+        for which, paradigm in enumerate(("best", "top_k"))
+    ],
+)
 def test_every_architecture_is_proved(name, paradigm, tmp_path):
     head, latents = ARCHITECTURES[name]
     latents = latents[:1]
@@ -125,7 +131,7 @@ def test_a_head_with_one_mass_needs_no_statement(paradigm, tmp_path):
         assert auditor.check(certificate.to_bytes(), minimality=True).status is Status.PROVED
 
 
-@pytest.mark.parametrize("kernel", ["arb", "mpmath", "both"])
+@pytest.mark.parametrize("kernel", ["mpmath", "both"])
 def test_latents_that_are_prototypes_have_provable_instances(kernel, tmp_path):
     """Distance exactly 0 and cosine exactly 1: the ends of the observables' ranges."""
     points = torch.rand(6, 4, generator=torch.Generator().manual_seed(1)) + 0.1
