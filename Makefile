@@ -29,19 +29,22 @@ test-long: $(VENV)/test
 test-backends: $(VENV)/test
 	MPMATH_NOGMPY=1 $(PYTEST) -m 'not long' -k mpmath tests/unit/checker tests/corpus
 
-# The rooms whose tests compare floats, as they come out elsewhere: as other libraries may give them (tests/support/shaking,
-# differently for each SEED), and by these libraries when they are told that the processor is an old one, with four
-# threads.
+# The rooms whose tests compare floats, as they come out elsewhere: these libraries are told that the processor is an old
+# one, with four threads, and what they give is moved as other libraries may (tests/support/shaking, differently for each
+# SEED).
 SEED := 1
-EXPOSED := tests/contract $(addprefix tests/unit/, bounds head rounding search test_shaking.py)
-OTHERS := ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE OPENBLAS_CORETYPE=Nehalem
+EXPOSED := $(addprefix tests/contract/test_, bounds_and_rules.py spatial_paradigms.py)
+EXPOSED += $(addprefix tests/unit/, bounds head rounding search test_shaking.py)
+OTHERS := SHAKE=$(SEED) ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE OPENBLAS_CORETYPE=Nehalem
 OTHERS += OMP_WAIT_POLICY=PASSIVE MKL_NUM_THREADS=4 $(subst NUM_THREADS=1,NUM_THREADS=4,$(PYTEST))
 
 test-shaken: $(VENV)/test
-	SHAKE=$(SEED) $(PYTEST) -m 'not long' $(EXPOSED)
 	$(OTHERS) -m 'not long' $(EXPOSED)
 
-test-all: test test-long test-backends test-shaken
+# The short and the long tests in one run: what is imported and collected takes each process ten seconds.
+test-all: $(VENV)/test test-backends test-shaken
+	$(PYTEST)
+
 
 # Both suites once more under coverage, and the lines of the package that only the long one reaches.
 coverage: $(VENV)/test
@@ -79,7 +82,7 @@ fuzz: $(VENV)/fuzz
 		PYTHONPATH=tests $(VENV)/bin/python -m support.fuzz .fuzz -max_total_time=20; \
 	else echo 'make fuzz: atheris is not to be had here, so nothing was fuzzed'; fi
 
-# All planted faults, of which `make test-long` tries every other one; then of the last commit, in clean environments of
+# All planted faults, of which `make test-long` tries every fourth; then of the last commit, in clean environments of
 # the Pythons that are here; packages are fetched.
 release-check: $(VENV)/test
 	PYTHONPATH=tests $(VENV)/bin/python -m support.outside

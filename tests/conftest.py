@@ -9,26 +9,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support import shaking
-
-shaking.start()
-
-from support.forking import THREADS  # noqa: E402
-from support.proved import build  # noqa: E402
+from support.forking import THREADS
+from support.proved import build
 
 # One thread a process: pytest-xdist starts a process for each core, and tests start processes of their own.
 # More threads would only wait for each other. Processes that tests start inherit this.
 for _name in THREADS:
     os.environ.setdefault(_name, "1")
 
+if os.environ.get("SHAKE"):
+    from support import shaking
+
+    shaking.start()
+
 
 def pytest_report_header() -> str | None:
-    return f"shaken with the seed {shaking.seed()}" if shaking.seed() else None
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    if shaking.seed() and isinstance(item, pytest.Function):
-        shaking.shake(item.module)
+    return f"shaken with the seed {os.environ['SHAKE']}" if os.environ.get("SHAKE") else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -47,7 +43,7 @@ def pytest_collection() -> Iterator[object]:
 def same_random_numbers() -> None:
     """Random numbers of a test without a generator of its own are the same in whatever order tests run."""
     if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(0)
+        sys.modules["torch"].default_generator.manual_seed(0)
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """The paradigms, by name: what each one's statements are about, and for which geometries it is defined.
 
 One table for search, command line, demo and soundness suite; it needs no torch. The checker has its own, and a test
-compares the two (`tests/unit/test_paradigms.py`).
+compares the two (`tests/unit/test_conventions.py`).
 """
 
 from __future__ import annotations

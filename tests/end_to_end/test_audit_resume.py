@@ -126,15 +126,3 @@ def test_who_reads_a_verdict_sees_that_it_comes_from_the_log(folder: Path) -> No
     assert [
         record.get("reused") for record in map(json.loads, locally(folder, *both, "--json").stdout.splitlines())
     ] == [None, None]
-
-
-def test_what_is_not_a_record_is_one_clear_line(folder: Path) -> None:
-    """The file stays as it is, and nothing is called PROVED; tests/unit/runs/test_records.py has what no record is."""
-    (folder / "0.ale.json").write_bytes(GOOD)
-    locally(folder, folder / "0.ale.json")
-    text = (folder / "R.json").read_text() + "PROVED\n"
-    (folder / "R.json").write_text(text)
-    done = locally(folder, folder / "0.ale.json")
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (9, "", 1)
-    assert done.stderr.startswith(f"error: {folder}/R.json: line 2 is not a record of an audit log (")
-    assert (folder / "R.json").read_text() == text

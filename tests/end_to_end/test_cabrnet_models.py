@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import torch
 from support.commands import in_process
 from support.runs import FAMILIES, IMAGES, final
 from torch import nn
@@ -39,10 +38,6 @@ def test_a_model_is_explained_in_one_call(tmp_path):
         assert done.returncode == 0, done.stderr
 
 
-def test_another_module_is_no_cabrnet_model():
-    assert not is_cabrnet(nn.Linear(2, 2))
-
-
 def test_parts_that_verale_does_not_know_are_named():
     model = load(final("protopnet"))._model
 
@@ -59,12 +54,3 @@ def test_a_domain_that_the_extractor_does_not_say_is_asked_for():
     model.extractor.add_on.add_module("last", nn.GELU())
     with pytest.raises(UsageError, match=r"CaBRNet model ProtoPNet .* ends in GELU"):
         head_of_model(model)
-
-
-def test_a_wrong_constant_in_memory_is_named():
-    network = load(final("protopnet"))
-    head = head_of_model(network._model)
-    network._model.classifier.similarity_layer.stability_factor = 1e-2
-    with torch.no_grad():
-        comparison = verale.check(head, network._model, "extractor", network.preprocess(FILES))
-    assert comparison.alike[0] == "epsilon=0.01; you gave 0.0001"

@@ -59,10 +59,6 @@ def network() -> FrozenNetwork:
     return load_network()
 
 
-def test_five_images_of_each_class(digits: Digits) -> None:
-    assert digits.labels == tuple(label for label in range(10) for _ in range(5))
-
-
 def test_pictures_are_read_as_cabrnet_does(network: FrozenNetwork, digits: Digits, reference: Reference) -> None:
     assert digits.labels == reference.labels
     assert torch.equal(network.normalised(digits.images, torch.float32).expand_as(reference.images), reference.images)

@@ -9,26 +9,41 @@ from dataclasses import replace
 from itertools import islice
 
 import pytest
+import safetensors.torch
 import torch
 from support.exact import redrawn_alike
 from support.named import head_named
-from support.small import FOCAL, GEOMETRIES, VARIED, small_head, small_latents
+from support.small import FOCAL, GEOMETRIES, VARIED, focal_head, small_head, small_latents
 
 import verale
+from benchmarks.architectures import heads
 from verale.bounds import activation_range, margins_of
 from verale.bounds.margin import LinearMargins
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.errors import InputError, UsageError
-from verale.head import Box, Cosine, Euclidean, Head, Identity, LogRatio, Softmax, as_patches, save_latents
+from verale.head import (
+    Box,
+    Cosine,
+    Euclidean,
+    FocalPooling,
+    Head,
+    Identity,
+    LogRatio,
+    Softmax,
+    as_patches,
+    evaluate,
+    save_latents,
+)
 from verale.paradigms import PARADIGMS, paradigms_of
 from verale.rounding import Enclosure
-from verale.search import best_paradigm
+from verale.search import Unexplained, best_paradigm
 from verale.search.explain import explain
 from verale.search.linked import Linked
 
 FOCAL_HEADS = tuple(f"{geometry} {kind}" for geometry, kind in FOCAL)
 HEADS = (*GEOMETRIES, *FOCAL_HEADS, *VARIED)
+ARCHITECTURES = heads()
 
 
 @pytest.mark.parametrize("name", HEADS)
@@ -66,6 +81,27 @@ def test_every_certificate_is_proved(name, order, kernel, first, tmp_path):
     assert proved_under > 0 or head.geometry.kind == "softmax"
 
 
+@pytest.mark.parametrize(
+    ("name", "paradigm"),
+    [
+        pytest.param(name, paradigm, marks=[pytest.mark.long] * ((number + which) % 4 > 0))
+        for number, name in enumerate(sorted(ARCHITECTURES))
+        for which, paradigm in enumerate(("best", "top_k"))
+    ],
+)
+def test_every_architecture_is_proved(name, paradigm, tmp_path):
+    head, latents = ARCHITECTURES[name]
+    latents = latents[:1]
+    save_latents(tmp_path / "latents.safetensors", latents)
+    auditor = Auditor(head.to_bytes(), (tmp_path / "latents.safetensors").read_bytes(), "arb")
+    results = explain(head, latents, best_paradigm(head) if paradigm == "best" else paradigm)
+    emitted = [result for result in results if isinstance(result, Certificate)]
+    assert emitted
+    for certificate in emitted:
+        verdict = auditor.check(certificate.to_bytes(), minimality=True)
+        assert verdict.status is Status.PROVED, verdict.message
+
+
 @pytest.mark.parametrize("name", (*FOCAL_HEADS, *VARIED))
 def test_latents_that_satisfy_the_explanation_are_classified_alike(name):
     """Patches without a statement are redrawn. Of a focal head a bias leaves some: else the mean asks for all."""
@@ -95,7 +131,7 @@ def test_a_head_with_one_mass_needs_no_statement(paradigm, tmp_path):
         assert auditor.check(certificate.to_bytes(), minimality=True).status is Status.PROVED
 
 
-@pytest.mark.parametrize("kernel", ["arb", "mpmath", "both"])
+@pytest.mark.parametrize("kernel", ["mpmath", "both"])
 def test_latents_that_are_prototypes_have_provable_instances(kernel, tmp_path):
     """Distance exactly 0 and cosine exactly 1: the ends of the observables' ranges."""
     points = torch.rand(6, 4, generator=torch.Generator().manual_seed(1)) + 0.1
@@ -131,3 +167,56 @@ def test_audit_takes_paths_and_names_the_file_it_cannot_use(tmp_path):
     with pytest.raises(InputError, match="nonsense"):
         verale.audit(paths[0], paths[1], tmp_path / "nonsense")
     assert verale.audit(tmp_path / "nonsense", paths[1]).status is Status.MALFORMED
+
+
+# Focal heads, whose means speak of every patch
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
+def test_what_a_mean_of_cosines_proves_within_a_tolerance_is_proved_by_both_kernels(seed):
+    """A wide cosine may allow more than 1; every patch counts in the mean."""
+    head = focal_head("cosine", "max_minus_mean", seed)
+    latents = small_latents(head, images=4, seed=seed)
+    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}), "both")
+    results = explain(head, latents, "hypersphere", tolerance=0.01)
+    emitted = [result for result in results if isinstance(result, Certificate)]
+    assert len(emitted) >= 2
+    for certificate in emitted:
+        verdict = auditor.check(certificate.to_bytes(), minimality=True)
+        assert verdict.status is Status.PROVED, verdict.message
+
+
+@pytest.mark.parametrize(("geometry", "kind"), FOCAL)
+@pytest.mark.parametrize("paradigm", ["spatial", "top_k"])
+def test_one_patch_is_a_tie(geometry, kind, paradigm):
+    """a = 0 for every latent: without a bias there is a reason and no certificate."""
+    head = focal_head(geometry, kind)
+    plain = replace(head, bias=None)
+    latents = small_latents(head, patches=1)
+    for result in explain(plain, latents, best_paradigm(plain) if paradigm == "spatial" else paradigm):
+        assert isinstance(result, Unexplained)
+        assert "a tie" in result.reason
+
+
+@pytest.mark.parametrize("kind", ["max_minus_mean", "max_minus_mean_distance"])
+def test_the_mean_is_stated_too(kind):
+    """The pitfall of docs/heads.md, 17: with the exact mean the patch that shows the prototype would be enough.
+
+    A prototype at 0, patches at 0 and 1. If only the first patch is stated, both may lie at 0, where a = 0.
+    """
+    head = Head(
+        torch.tensor([[1.0], [0.0]]),
+        Euclidean(),
+        LogRatio(2.0**-10),
+        prototypes=torch.zeros(1, 1),
+        bias=torch.tensor([0.0, 2.5]),
+        domain=Box(0, 1),
+        pooling=FocalPooling(kind),
+    )
+    latents = torch.tensor([[[0.0], [1.0]]])
+    assert evaluate(head, as_patches(latents)).predicted.tolist() == [0]
+    assert evaluate(head, as_patches(torch.zeros(1, 2, 1))).predicted.tolist() == [1]
+    for paradigm in ("projection", "triangle"):
+        (certificate,) = explain(head, latents, paradigm)
+        assert isinstance(certificate, Certificate)
+        assert [(s.patch, s.prototype) for s in certificate.statements] == [(0, 0), (1, 0)]

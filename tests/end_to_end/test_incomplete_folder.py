@@ -1,4 +1,5 @@
-"""A folder that lacks a certificate, or has one more: whoever reads it says so, and `audit` has an exit code for it."""
+"""A folder that `verale explain` wrote is whole. Where it lacks a certificate, or has one more, whoever reads it says
+so, and `audit` has an exit code for it."""
 
 from __future__ import annotations
 
@@ -8,11 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.commands import in_process
+from support.commands import in_process, process
 from support.reporting import report_head, report_latents
+from support.small import small_head, small_latents
 
 from verale.head import save_latents
+from verale.runs import explain as explaining
+from verale.runs.explain import open_run
 from verale.runs.listed import differences
+from verale.search import SearchOptions
 
 IMAGES = 5
 GONE = "lacks 1 certificate of the 5 that its explanations.csv lists (000003.ale.json)"
@@ -64,12 +69,6 @@ def test_what_is_missing_is_said_by_all_that_read_a_folder(how: str, folder: Pat
         assert GONE in in_process(*command).stderr, name
     assert GONE in (folder / "report.html").read_text()
     assert "though explanations.csv lists it" in in_process("show", folder, 3).stderr
-
-
-def test_a_whole_folder_is_not_complained_of(folder: Path) -> None:
-    audit = in_process("audit", folder)
-    assert audit.returncode == 0 and "explanations.csv" not in audit.stderr
-    assert "explanations.csv" not in in_process("summary", folder).stderr
 
 
 def test_files_that_are_named_are_no_folder(folder: Path) -> None:
@@ -164,7 +163,103 @@ def test_a_reason_stands_for_a_certificate(folder: Path) -> None:
     assert differences(folder) == []
 
 
-def test_a_table_of_the_papers_lists_no_certificates(tmp_path: Path) -> None:
-    (tmp_path / "explanations.csv").write_text("Idx,Pred Label,Exp Size,Runtime (s)\n0,1,2,3\n")
-    (tmp_path / "0.ale.json").write_text(json.dumps({}))
-    assert differences(tmp_path) == []
+# What `verale explain` wrote is whole: who has nothing else can audit it and report on it
+
+HEAD = small_head("euclidean")
+LATENTS = small_latents(HEAD, images=3)
+
+
+@pytest.fixture(scope="module")
+def explained(tmp_path_factory) -> Path:
+    """A folder with a head, latents and what `verale explain` made of them."""
+    folder = tmp_path_factory.mktemp("explained")
+    HEAD.save(folder / "H")
+    save_latents(folder / "Z", LATENTS)
+    done = in_process("explain", "--head", "H", "--latents", "Z", "--out", "OUT", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def out(explained, tmp_path) -> Path:
+    """The folder OUT as it arrives at somebody else's: under another name, and alone."""
+    shutil.copytree(explained / "OUT", tmp_path / "mail" / "arrived")
+    return tmp_path / "mail" / "arrived"
+
+
+def state(folder: Path) -> dict[str, tuple[int, bytes]]:
+    files = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.iterdir()}
+    return files | {".": (folder.stat().st_mtime_ns, b"")}
+
+
+def test_somebody_else_audits_it_with_nothing_but_the_folder(out) -> None:
+    before = state(out)
+    done = process("audit", "arrived", cwd=out.parent)
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["PROVED"] * 3
+    assert done.stdout.count("entailment+instance proved") == 3
+    head = "arrived/head.safetensors"
+    assert done.stderr == f"head {head}, sha256 {HEAD.digest}\nlatents arrived/latents.safetensors\n"
+    one = in_process("audit", "000001.ale.json", "--log", "../log", "--json", cwd=out)
+    assert one.returncode == 0 and json.loads(one.stdout)["claims"]["instance"] == "proved"
+    assert in_process("audit", "arrived", "--log", "log", cwd=out.parent).stderr.endswith(
+        "1 of 3 verdicts are taken from log\n"
+    )
+    assert in_process("report", out, "-o", out.parent / "t.csv").returncode == 0
+    assert state(out) == before, "nothing is written into it"
+
+
+def test_files_that_are_given_are_not_told_again(explained) -> None:
+    done = in_process("audit", "OUT", "--head", "H", "--latents", "Z", cwd=explained)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = in_process("audit", "OUT", "--head", "H", cwd=explained)
+    assert (done.returncode, done.stderr) == (0, "latents OUT/latents.safetensors\n")
+
+
+def test_another_head_that_is_given_counts_and_is_told(out) -> None:
+    small_head("euclidean", seed=7).save(out.parent / "other")
+    done = in_process("audit", out, "--head", out.parent / "other")
+    assert done.returncode == 6 and done.stdout.count("speaks of the head") == 3
+    assert f"{out}/head.safetensors has other bytes than {out.parent}/other, which is given and counts" in done.stderr
+
+
+def test_a_folder_that_got_another_head_is_an_error_in_one_line(out) -> None:
+    small_head("euclidean", seed=7).save(out / "head.safetensors")
+    report = ("report", out, "-o", out.parent / "r.csv")
+    for command in (("audit", out), report, ("refute", out / "000000.ale.json")):
+        done = in_process(*command)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (9, "", 1)
+        assert "head.safetensors: is not the head that was explained" in done.stderr
+
+
+def test_certificates_without_a_head_are_an_error_in_one_line(out) -> None:
+    (out / "head.safetensors").unlink()
+    for command in (("audit", out), ("refute", out / "000000.ale.json")):
+        done = in_process(*command)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (9, "", 1)
+        assert "has no head.safetensors beside it, without which nothing can be proved: give --head" in done.stderr
+
+
+def test_folders_of_several_heads_in_one_audit(out) -> None:
+    other = small_head("cosine")
+    with open_run(out.parent / "other", other, small_latents(other, images=2), SearchOptions("projection")) as run:
+        assert len(list(run)) == 2
+    (out.parent / "none").mkdir()
+    shutil.copy(out / "000000.ale.json", out.parent / "none")
+    done = in_process("audit", "arrived", "none", "other", "arrived/000001.ale.json", "--log", "log", cwd=out.parent)
+    assert (done.returncode, done.stdout.count("PROVED")) == (9, 6)
+    assert "error: none: has no head.safetensors" in done.stderr and done.stderr.count("sha256") == 2
+    heads = [json.loads(line)["run"]["head"] for line in (out.parent / "log").read_text().splitlines()]
+    assert heads == [*[HEAD.digest] * 3, *[other.digest] * 2, HEAD.digest]
+
+
+def test_large_latents_stay_where_they_are_and_have_to_be_given(explained, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(explaining, "LARGEST_COPY", 100)
+    shutil.copy(explained / "Z", tmp_path / "Z")
+    done = in_process("explain", "--head", explained / "H", "--latents", "Z", "--out", "OUT", cwd=tmp_path)
+    assert done.returncode == 0 and done.stderr.endswith("next: verale audit OUT --latents Z\n")
+    assert not (tmp_path / "OUT" / "latents.safetensors").exists()
+    done = in_process("audit", "OUT", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (9, "") and f"give --latents {tmp_path / 'Z'}" in done.stderr
+    done = in_process("audit", "OUT", "--latents", "Z", cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout.count("instance proved") == 3

@@ -101,13 +101,6 @@ def test_certificates_in_a_folder_that_is_a_link_are_not_read(folder: Path, tmp_
         assert done.returncode == 9 and OUT in done.stderr
 
 
-def test_a_folder_that_is_named_by_a_link_is_meant(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(folder)
-    assert in_process("audit", tmp_path / "link").returncode == 0
-    moved(folder, "000001.ale.json", tmp_path / "private")
-    assert in_process("audit", folder / "000001.ale.json").returncode == 0, "the file itself is named"
-
-
 PICTURES: dict[str, Callable[[Path, Path], object]] = {
     "network": lambda folder, private: (folder / "network.safetensors").symlink_to(private / "a.png"),
     "folder": lambda folder, private: (folder / "pictures").symlink_to(private),
@@ -198,16 +191,6 @@ def test_a_link_that_takes_the_place_of_a_picture_is_not_followed(folder: Path, 
     with replaced(picture, secret) as opened:
         done = in_process("report", folder, "-o", tmp_path / "r.html")
     assert opened == [] and done.returncode == 0
-
-
-def test_certificates_is_a_name_like_others(folder: Path, tmp_path: Path) -> None:
-    """A link of that name that is given is meant; one within the folder is followed."""
-    (tmp_path / "certificates").symlink_to(folder)
-    assert in_process("audit", tmp_path / "certificates").returncode == 0
-    folder.rename(tmp_path / "inner")
-    (tmp_path / "certificates").unlink()
-    (tmp_path / "certificates").symlink_to("inner")
-    assert in_process("audit", tmp_path).returncode == 0
 
 
 WITHIN: dict[str, Callable[[Path], object]] = {

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -268,25 +269,6 @@ def test_a_demo_replaces_nothing_either(name: str, kind: str, tmp_path: Path) ->
 # The folder of the inputs
 
 
-def test_the_current_folder_with_its_head_and_its_pictures(given: Path, tmp_path: Path) -> None:
-    """`--out .` where other files than this run's have the names of its own: none is removed or replaced."""
-    shutil.copytree(given / "p", tmp_path / "P")
-    for name, data in (("head.safetensors", b"my head"), ("pictures.safetensors", b"my pictures")):
-        (tmp_path / name).write_bytes(data)
-    explain = ("explain", "--head", given / "h", "--network", given / "n", "--images", "P", "--out", ".")
-    before = tree(tmp_path)
-    for more in ((), ("--overwrite",)):
-        for name in ("head.safetensors", "pictures.safetensors"):
-            done = in_process(*explain, *more, cwd=tmp_path)
-            assert done.returncode == 9 and f"error: {name}: " in done.stderr and "move it away" in done.stderr
-            assert tree(tmp_path) == before
-            (tmp_path / name).rename(tmp_path.parent / name)
-            before.pop(name)
-        for name in ("head.safetensors", "pictures.safetensors"):
-            (tmp_path.parent / name).rename(tmp_path / name)
-        before = tree(tmp_path)
-
-
 def test_pictures_of_an_earlier_run_and_others(given: Path, tmp_path: Path) -> None:
     """--overwrite removed every PNG file below OUT/pictures, its own inputs among them, and through links."""
     out, seen = tmp_path / "out", ("explain", "--head", given / "h", "--network", given / "n", "--paradigm", "top_k")
@@ -362,48 +344,41 @@ def own(given: Path, tmp_path: Path) -> Path:
     return tmp_path / "own"
 
 
-AUDIT = ("audit", "two")
-
-
 @pytest.mark.parametrize(
-    ("arguments", "named"),
+    "command",
     [
-        (("report", "run", "-o", "run/explanations.csv", "--overwrite"), "run/explanations.csv"),
-        (("report", "run", "-o", "run/head.safetensors", "--format", "html", "--overwrite"), "run/head.safetensors"),
-        (("report", "run", "-o", "run/000009.ale.json", "--format", "html"), "run/000009.ale.json"),
-        (("report", "run/000000.ale.json", "-o", "same.html", "--overwrite"), "same.html"),
-        (("report", "run", "-o", "to_page.html", "--overwrite"), "to_page.html"),
-        (
-            ("report", "two", "-o", "two/latents.safetensors", "--format", "csv", "--overwrite"),
-            "two/latents.safetensors",
-        ),
-        (("report", "run", "--head", "head", "-o", "head", "--format", "html", "--overwrite"), "head"),
-        (("compare", "run", "run", "-o", "run/explanations.csv", "--overwrite"), "run/explanations.csv"),
-        (
-            ("refute", "two/000000.ale.json", "--out", "two/latents.safetensors", "--seconds", "0"),
-            "two/latents.safetensors",
-        ),
-        (("refute", "two/000000.ale.json", "--out", "two/000000.ale.json"), "two/000000.ale.json"),
-        (("refute", "run/000000.ale.json", "--out", "run/latents.safetensors"), "run/latents.safetensors"),
-        (("cover", "run", "--latents", "latents", "--out", "latents"), "latents"),
-        (("cover", "run", "--latents", "latents", "--out", "run/run.json"), "run/run.json"),
-        (("head", "import", "--arch", "protopnet", "state.pth", "-o", "state.pth"), "state.pth"),
-        (("network", "export", "model.pth", "-o", "model.pth"), "model.pth"),
-        (("latents", "model.pth", "--arch", "prototypedl", "--images", "digits", "-o", "digits/0.png"), "digits/0.png"),
-        (("latents", "model.pth", "--arch", "prototypedl", "--images", "digits", "-o", "model.pth"), "model.pth"),
-        (("certificates", "pack", "run", "--out", "run/files.json", "--overwrite"), "run/files.json"),
-        ((*AUDIT, "--log", "two/000000.ale.json"), "two/000000.ale.json"),
-        ((*AUDIT, "--log", "two/head.safetensors"), "two/head.safetensors"),
-        ((*AUDIT, "--log", "run/source.json"), "run/source.json"),
-        ((*AUDIT, "--log", "to_page.html"), "to_page.html"),
-        ((*AUDIT, "--attest", "two/head.safetensors"), "two/head.safetensors"),
-        ((*AUDIT, "--attest", "to_page.html"), "to_page.html"),
-        ((*AUDIT, "--attest", "run/000009.ale.json"), "run/000009.ale.json"),
-        (("export", "rocq", "two", "-o", "to_page.v", "--overwrite"), "to_page.v"),
+        "report run -o run/explanations.csv --overwrite",
+        "report run -o run/head.safetensors --format html --overwrite",
+        "report run -o run/000009.ale.json --format html",
+        "report run/000000.ale.json -o same.html --overwrite",
+        "report run -o to_page.html --overwrite",
+        "report two -o two/latents.safetensors --format csv --overwrite",
+        "report run --head head -o head --format html --overwrite",
+        "compare run run -o run/explanations.csv --overwrite",
+        "refute two/000000.ale.json --out two/latents.safetensors --seconds 0",
+        "refute two/000000.ale.json --out two/000000.ale.json",
+        "refute run/000000.ale.json --out run/latents.safetensors",
+        "cover run --latents latents --out latents",
+        "cover run --latents latents --out run/run.json",
+        "head import --arch protopnet state.pth -o state.pth",
+        "network export model.pth -o model.pth",
+        "latents model.pth --arch prototypedl --images digits -o digits/0.png",
+        "latents model.pth --arch prototypedl --images digits -o model.pth",
+        "certificates pack run --out run/files.json --overwrite",
+        "audit two --log two/000000.ale.json",
+        "audit two --log two/head.safetensors",
+        "audit two --log run/source.json",
+        "audit two --log to_page.html",
+        "audit two --attest two/head.safetensors",
+        "audit two --attest to_page.html",
+        "audit two --attest run/000009.ale.json",
+        "export rocq two -o to_page.v --overwrite",
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+    ids=lambda command: f"{command}-",
 )
-def test_no_output_replaces_what_is_needed(arguments: tuple[str, ...], named: str, own: Path) -> None:
+def test_no_output_replaces_what_is_needed(command: str, own: Path) -> None:
+    arguments = command.split()
+    (named,) = (value for option, value in pairwise(arguments) if option in ("-o", "--out", "--log", "--attest"))
     (own / "to_page.v").symlink_to("page.html")
     before = tree(own)
     done = in_process(*arguments, cwd=own)

@@ -11,6 +11,10 @@ from PIL import Image
 from safetensors.torch import load_file
 from support.commands import in_process
 from support.prototypedl import SIDE, random_digits, save_whole, small, write_idx
+from support.seen import COUNT as SEEN
+from support.seen import explain_pictures, write_pictures
+from support.torch_networks import deep_network
+from torch import nn
 
 from benchmarks import mnist
 from verale.files import write_atomically
@@ -135,15 +139,13 @@ def test_the_benchmark_on_a_small_network(data, capsys):
         assert sheet.size == (5 * SIDE, 2 * SIDE)
 
 
-def test_an_unproved_certificate_is_told(data, monkeypatch):
-    explain = mnist.explain_batches
-
-    def larger(*arguments):
-        for results in explain(*arguments):
-            yield [type(each)(**{**vars(each), "margins": tuple(m and 1e6 for m in each.margins)}) for each in results]
-
-    monkeypatch.setattr(mnist, "explain_batches", larger)
-    arguments = ["--data", str(data), "--out", str(data / "mnist.md"), "--images", "3", "--paradigms", "projection"]
-    assert mnist.main(arguments) == 1
-    text = (data / "mnist.md").read_text(encoding="utf-8")
-    assert "- certificates: 3 emitted, 0 proved\n" in text and text.count("\n- not proved: image ") == 3
+def test_pictures_of_a_deep_network_whose_file_other_software_wrote_are_proved(tmp_path):
+    """Of its latents floats know nothing. The file's bytes are others, and certificates name those."""
+    folder = write_pictures(tmp_path, deep_network(30, nn.LeakyReLU(0.1)))
+    data = (folder / "n").read_bytes()
+    end = 8 + int.from_bytes(data[:8], "little")
+    (folder / "n").write_bytes(end.to_bytes(8, "little") + data[8:end] + b" " * 8 + data[end:])
+    done = explain_pictures(folder)
+    assert done.returncode == 0 and f"{SEEN} of {SEEN} images have a certificate" in done.stderr, done.stderr
+    audited = in_process("audit", folder / "out")
+    assert audited.returncode == 0 and audited.stdout.count("PROVED ") >= SEEN, audited.stdout

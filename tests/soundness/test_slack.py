@@ -85,12 +85,12 @@ def is_blunt(found):
 
 
 def attacked_combinations():
-    """Every combination and its paradigms; those of a short run apart."""
-    for each in targets.some(99):
+    """Every combination that a short run has, and half of the others, with their paradigms."""
+    for n, each in enumerate(targets.some(99)):
         quick = QUICK.get(str(each), set())
         if quick:
             yield pytest.param(each, quick, id=f"{each}, quick")
-        if quick != {*PARADIGMS}:
+        if n % 4 in (1, 2) and quick != {*PARADIGMS}:
             yield pytest.param(each, {*PARADIGMS} - quick, id=str(each), marks=pytest.mark.long)
 
 
@@ -163,7 +163,7 @@ def test_the_attack_shares_only_heads_with_search_and_checker():
             )
 
 
-@pytest.mark.parametrize(("heads", "one_in"), [(28, 5), pytest.param(5, 1, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("heads", "one_in"), [(28, 5), pytest.param(10, 1, marks=pytest.mark.long)])
 def test_certificates_of_random_heads_withstand_it(heads, one_in):
     """Emitted, and drawn at random; of most tight ones it comes near."""
     found = [*islice(targets.of_heads(targets.some(99)[::heads]), 0, None, one_in)]

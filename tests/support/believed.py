@@ -11,8 +11,6 @@ from pathlib import Path
 
 from support.trusted import CHECKER, ROOT, code_lines
 
-__all__ = ["DOCUMENT", "PARTS", "lines_of", "renewed"]
-
 ROCQ = ROOT / "proofs" / "rocq"
 DOCUMENT = ROOT / "docs" / "proved.md"
 _READERS = ("read/formats", "dyadic", "head", "read/head_file", "read/similarities", "certificate", "read/latents")

@@ -41,8 +41,6 @@ from verale.head import (
 )
 from verale.soundness.corpus.cases import BEYOND, Case
 
-__all__ = ["PROTOTYPES", "Machine", "holds_of_deployed", "is_lost", "nearest"]
-
 PROTOTYPES = "prototypes"
 """What is false of a head whose prototypes are no binary32 numbers (`claim` of the mark)."""
 _MACHINES = 300

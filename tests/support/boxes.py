@@ -9,8 +9,6 @@ import torch
 from verale.certificate import ActivationStatement, Certificate
 from verale.head import Box, Head, Identity, InnerProduct, digest, save_latents
 
-__all__ = ["coordinates", "save_coordinates"]
-
 
 def coordinates(count: int, bias: tuple[float, ...]) -> tuple[Head, Certificate]:
     """A head with a_j = z_j in [0, 1], o_0 = bias_0, and o_c = sum_j a_j + bias_c for every other class.

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
-__all__ = ["case", "every", "named"]
-
 
 @contextmanager
 def case(*names: object) -> Iterator[None]:

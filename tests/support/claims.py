@@ -14,8 +14,6 @@ from support.arithmetic import Ball, Matrix, Number, Vector, ball, certainly_wit
 from support.exact import Head, Values
 from support.files import Document, digest, read_latents
 
-__all__ = ["Claim", "interval", "taken_back", "values_of"]
-
 _AT_MOST_ONE = ("cosine", "rooted_cosine", "softmax")
 """Geometries whose observables are at most 1 in size. A ball cannot show that 1 <= 1."""
 

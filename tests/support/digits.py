@@ -9,8 +9,6 @@ from decimal import Decimal
 from verale.certificate import Statement
 from verale.certificate.words import lower_end, upper_end
 
-__all__ = ["digits_of", "told"]
-
 
 def told(statements: Sequence[Statement]) -> list[str]:
     """All numbers of statements."""

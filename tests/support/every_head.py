@@ -12,8 +12,6 @@ from support.exact import Head as ExactHead
 
 from verale.checker.read.similarities import SIMILARITIES
 
-__all__ = ["CLASSES", "COUNT", "GEOMETRIES", "PATCHES", "around", "cases", "cases_of", "draw", "head_with"]
-
 COUNT, DEPTH, CLASSES, PATCHES = 5, 3, 3, 4
 GEOMETRIES: dict[str, dict[str, Any]] = {
     "euclidean": {"geometry": files.EUCLIDEAN, "domain": files.domain(-1.0, 1.0)},

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["THREADS", "keep_one_thread"]
-
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 """What says how many threads a library starts."""
 

@@ -7,8 +7,6 @@ from scipy.optimize import linear_sum_assignment
 
 from verale.search.masses import Masses
 
-__all__ = ["heaviest_left", "known_and_given"]
-
 
 def known_and_given(problem, pairs):
     """Of the only image (C,) the margins if no prototype got a remainder, infinite at its class; for each class (L, P)

@@ -17,11 +17,6 @@ from support.editing import entries, split
 from support.exact import Head
 from support.files import flat
 
-__all__ = [
-    *("text_of_addition", "text_of_certificate", "text_of_head", "text_of_image", "text_of_network"),
-    *("text_of_picture", "text_of_prices"),
-]
-
 _IN_ORDER = {
     "cosine": ("epsilon",),
     "rooted_cosine": ("epsilon",),

@@ -18,8 +18,6 @@ from typing import Any
 import numpy
 from support.network_truth import Drawn, Numbers, Place, Shape, given_of
 
-__all__ = ["Adversary", "folded", "near"]
-
 F32 = numpy.float32
 _TINY = 2.0**-126
 _ULPS = 8

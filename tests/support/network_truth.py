@@ -23,19 +23,6 @@ from support import files
 from support.editing import entries, split
 from support.networks import layer, network_file
 
-__all__ = [
-    "FRACTIONS",
-    "Drawn",
-    "Numbers",
-    "balls",
-    "drawn",
-    "given",
-    "given_of",
-    "network_of",
-    "pixels_seen",
-    "true_latents",
-]
-
 Place = tuple[int, ...]
 Shape = tuple[int, ...]
 

@@ -14,23 +14,6 @@ from support import files
 
 from verale.soundness.corpus.cases import stored
 
-__all__ = [
-    "GREY",
-    "PIXELS",
-    "SIGNATURE",
-    "chunk",
-    "drawn_picture",
-    "hostile_networks",
-    "layer",
-    "network_file",
-    "picture_digest",
-    "pictures_file",
-    "png",
-    "png_header",
-    "small_layers",
-    "small_network",
-]
-
 PIXELS = 255
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 GREY = (1, 5, 7)

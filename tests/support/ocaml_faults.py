@@ -18,8 +18,6 @@ from pathlib import Path
 
 from support.syntax import replaced
 
-__all__ = ["FAULTS", "FRONT", "ROOT", "SURVIVORS", "TESTS", "OCamlFault", "copied", "detected_by", "main"]
-
 ROOT = Path(__file__).parents[2]
 FRONT = ROOT / "proofs" / "rocq" / "front"
 _AGREEMENT = "tests/soundness/test_agreement.py"

@@ -25,8 +25,6 @@ from verale.checker import Auditor
 from verale.checker.errors import ExecutableError
 from verale.soundness.corpus.cases import INSTANCE, outcome_of, stored
 
-__all__ = ["FAULTS", "Claims", "faulty", "main"]
-
 _NAMED = "VERALE_TEST_HINTS"
 
 _HANDED_OUT = """

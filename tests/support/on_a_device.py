@@ -18,8 +18,6 @@ from verale.head import Head
 from verale.search import batches
 from verale.search.explain import explain
 
-__all__ = ["compared", "refusals", "verdicts", "without_memory"]
-
 _SIZES = {"prototypes": 6, "depth": 4, "classes": 3}
 
 

@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -31,8 +32,6 @@ from checker_mutants.faults import TABLE as OF_CHECKER
 from support.forking import keep_one_thread
 from support.outside_faults import TABLE
 from support.syntax import changed, replaced
-
-__all__ = ["FAULTS", "ROOT", "OutsideFault", "a_copy", "chosen", "detected_by"]
 
 _SECONDS = 300
 """A test that takes longer hangs: it takes a second or some, on a busy machine twenty."""
@@ -98,6 +97,16 @@ def chosen(words: Sequence[str]) -> list[OutsideFault]:
     if len(words) == 1 and (group := re.fullmatch(r"(\d+)/(\d+)", words[0])):
         return FAULTS[int(group[1]) - 1 :: int(group[2])]
     return [fault for fault in FAULTS if not words or any(word in str(fault) for word in words)]
+
+
+def of_commit(count: int) -> int:
+    """A number below `count` that follows from the commit: what is tried in turns. Without git it is 0."""
+    asked = ["git", "-c", "safe.directory=*", "rev-parse", "HEAD"]
+    try:
+        said = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True).stdout
+    except FileNotFoundError:
+        said = ""
+    return int(said or "0", 16) % count
 
 
 @contextmanager

@@ -8,8 +8,6 @@ FILE FUNCTION: WHAT IS WRONG THEN
 
 from __future__ import annotations
 
-__all__ = ["TABLE"]
-
 TABLE = r"""
 datasets/footer.py open_parquet: types that unpickle are read
     never _names_what_runs(_footer(stream))

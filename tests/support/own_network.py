@@ -5,8 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-__all__ = ["CLASSES", "OwnNetwork", "own_images"]
-
 CLASSES, PER_CLASS, DEPTH, SIDE = 3, 4, 8, 8
 
 

@@ -21,8 +21,6 @@ from unittest import mock
 import torch
 from torch import Tensor, nn
 
-__all__ = ["SIDE", "Hierarchy", "Small", "hierarchy", "random_digits", "save_whole", "small", "write_idx"]
-
 SIDE = 28
 """Images have as many rows and columns."""
 

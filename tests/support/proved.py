@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["build", "fake", "theories"]
-
 _ROCQ = Path(__file__).parents[2] / "proofs" / "rocq"
 _BUILD = Path(__file__).parents[2] / "build"
 _TOOLS = "OCaml with findlib and Zarith (Debian: ocaml-nox ocaml-findlib libzarith-ocaml-dev)"

@@ -8,8 +8,6 @@ from verale.search import SearchOptions
 from verale.search.explain import explain
 from verale.search.smallest import SEARCHES
 
-__all__ = ["require_its_own_and_no_smaller"]
-
 
 def require_its_own_and_no_smaller(name: str, bounds: type, geometry: str) -> None:
     """Explanations under a paradigm are found by its bounds, claim no minimality, and are no smaller in all."""

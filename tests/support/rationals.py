@@ -7,8 +7,6 @@ from math import isqrt
 
 from support.arithmetic import Interval, Vector, product
 
-__all__ = ["cosine_ends", "root"]
-
 _BITS = 600
 
 

@@ -12,16 +12,6 @@ from typing import Any
 from playwright.sync_api import Page
 from support.told import PROTOTYPES, named
 
-__all__ = [
-    "certificate_read",
-    "read_bounds",
-    "read_cards",
-    "read_margins",
-    "read_table",
-    "read_words",
-    "stated_activations",
-]
-
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]\d+)?"
 _BOUNDS = re.compile(
     rf"at most (?P<most>{_NUMBER})|at least (?P<least>{_NUMBER})|from (?P<low>{_NUMBER}) to (?P<high>{_NUMBER})"

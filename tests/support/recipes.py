@@ -155,16 +155,7 @@ def all_recipes() -> Iterator[Recipe]:
     yield Recipe("projection", "euclidean", options=frozenset({"float32"}))
     yield Recipe("projection", "cosine", options=frozenset({"images"}))
     yield Recipe("projection", "euclidean", options=frozenset({"nchw"}))
-    yield from _of_domains()
-    yield from _wide()
-    yield from _joint()
-    yield from _open()
-    yield from _mixed()
-    yield from _evidence()
-
-
-def _of_domains() -> Iterator[Recipe]:
-    """Every paradigm of cosines and softmax in a box, and every geometry in a half-open one."""
+    # Every paradigm of cosines and softmax in a box, and every geometry in a half-open one.
     for paradigm, geometry in product(("top_k", "projection", "triangle", "hypersphere"), ("cosine", "rooted_cosine")):
         yield Recipe(paradigm, f"{geometry}-boxed")
     for paradigm in ("top_k", "sparse", "simplex", "assignment"):
@@ -175,10 +166,7 @@ def _of_domains() -> Iterator[Recipe]:
     yield Recipe("projection", "rooted_cosine-unbounded")
     for end, paradigm in product(("from", "to"), ("top_k", "simplex")):
         yield Recipe(paradigm, f"softmax-{end}")
-
-
-def _wide() -> Iterator[Recipe]:
-    """Wide intervals under every paradigm and geometry that has none above."""
+    # Wide intervals under every paradigm and geometry that has none above.
     for geometry in ("cosine", "rooted_cosine", "inner_product", "softmax"):
         yield Recipe("top_k", geometry, width=2.0**-6)
     for geometry in ("cosine", "rooted_cosine", "inner_product"):
@@ -187,10 +175,12 @@ def _wide() -> Iterator[Recipe]:
         yield Recipe("hypersphere", geometry, width=2.0**-6)
     for paradigm in ("sparse", "assignment"):
         yield Recipe(paradigm, "softmax", width=2.0**-6)
-
-
-def _open() -> Iterator[Recipe]:
-    """One-sided statements under every paradigm and in every geometry, and both clauses."""
+    # Every geometry, by equalities and by wide intervals.
+    for width in (0.0, 2.0**-6):
+        yield Recipe("joint", "euclidean", "negated", width=width, options=frozenset({"scaled"}))
+        for geometry in ("cosine", "rooted_cosine", "inner_product"):
+            yield Recipe("joint", geometry, width=width)
+    # One-sided statements under every paradigm and in every geometry, and both clauses.
     is_open = frozenset({"open"})
     for geometry in ("euclidean", "cosine", "rooted_cosine", "inner_product", "softmax"):
         yield Recipe("top_k", geometry, width=2.0**-6, options=is_open)
@@ -208,18 +198,7 @@ def _open() -> Iterator[Recipe]:
     for geometry in ("euclidean", "cosine", "inner_product", "softmax"):
         yield Recipe("top_k", geometry, options=frozenset({"except", "floor"}))
     yield Recipe("top_k", "euclidean", pooling=MEAN, options=frozenset({"except", "floor", "open"}))
-
-
-def _joint() -> Iterator[Recipe]:
-    """Every geometry, by equalities and by wide intervals."""
-    for width in (0.0, 2.0**-6):
-        yield Recipe("joint", "euclidean", "negated", width=width, options=frozenset({"scaled"}))
-        for geometry in ("cosine", "rooted_cosine", "inner_product"):
-            yield Recipe("joint", geometry, width=width)
-
-
-def _mixed() -> Iterator[Recipe]:
-    """Statements of all forms, for similarities that are monotone."""
+    # Statements of all forms, for similarities that are monotone.
     for geometry in ("euclidean", "euclidean-unbounded", "cosine", "cosine-bare", "rooted_cosine-unbounded"):
         yield Recipe("mixed", geometry, width=2.0**-6)
     for similarity in ("negated", "exp_distance", "exponential"):
@@ -229,10 +208,7 @@ def _mixed() -> Iterator[Recipe]:
     yield Recipe("mixed", "cosine", options=frozenset({"except"}))
     yield Recipe("mixed", "euclidean", "exp_distance", readout=SOFT_TREE)
     yield Recipe("mixed", "cosine", readout=MAXIMUM)
-
-
-def _evidence() -> Iterator[Recipe]:
-    """Statements about activations and sums, in every geometry and with poolings that count many patches."""
+    # Statements about activations and sums, in every geometry and with poolings that count many patches.
     for geometry in ("euclidean", "euclidean-unbounded", "cosine", "rooted_cosine", "inner_product", "softmax"):
         yield Recipe("evidence", geometry)
     for geometry in ("euclidean", "cosine-boxed", "inner_product-ball", "softmax"):

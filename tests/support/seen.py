@@ -17,8 +17,6 @@ from support.torch_networks import frozen_network, random_pictures
 from verale.head import Box, Head, as_patches
 from verale.network import FrozenNetwork, pictures_file
 
-__all__ = ["COUNT", "explain_pictures", "explained_pictures", "write_pictures"]
-
 COUNT = 4
 """How many pictures there are."""
 

@@ -17,8 +17,6 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
-__all__ = ["DEVICE", "StandIn"]
-
 _setup_privateuseone_for_python_backend("lent")
 DEVICE = "lent:0"
 

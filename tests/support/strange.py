@@ -10,13 +10,12 @@ import json
 import struct
 import zlib
 from collections.abc import Iterator
+from math import prod
 from typing import Any
 
 from support import files
 from support.editing import joined, split
 from support.networks import chunk
-
-__all__ = ["Strange", "chunks_of", "of_description", "of_png", "of_tensors"]
 
 Strange = tuple[str, bytes, bool]
 """A name, a file, and whether it is refused."""
@@ -42,17 +41,17 @@ def of_tensors(data: bytes, tensor: str, floats: bool = True) -> Iterator[Strang
     def headed(other: str | bytes, rest: bytes = body) -> bytes:
         return files.framed(other.encode() if isinstance(other, str) else other, rest)
 
+    def having(name: str, value: Any, rest: bytes = body) -> bytes:
+        return joined(header | {name: value}, rest)
+
     def with_entry(**changes: Any) -> bytes:
-        return joined(header | {tensor: header[tensor] | changes}, body)
+        return having(tensor, header[tensor] | changes)
 
     yield "as it is", data, False
     yield "white space behind the header", headed(text + " \n"), False
     yield "keys in another order", joined(dict(reversed(header.items())), body), False
-    yield (
-        "escapes in names",
-        headed(text.replace(f'"{tensor}"', '"' + "".join(f"\\u{ord(c):04x}" for c in tensor) + '"')),
-        False,
-    )
+    escaped = "".join(f"\\u{ord(c):04x}" for c in tensor)
+    yield "escapes in names", headed(text.replace(f'"{tensor}"', f'"{escaped}"')), False
     yield "white space before the header", headed(" " + text), True
     yield "a byte order mark", headed(b"\xef\xbb\xbf" + text.encode()), True
     yield "UTF-16", headed(text.encode("utf-16-le")), True
@@ -80,17 +79,11 @@ def of_tensors(data: bytes, tensor: str, floats: bool = True) -> Iterator[Strang
     yield "a byte behind the tensors", data + b"\0", True
     yield "a byte cut off", data[:-1], True
     end = len(body)
-    yield (
-        "a hole at the end",
-        joined(header | {"z": {"dtype": "U8", "shape": [1], "data_offsets": [end + 1, end + 2]}}, body + b"\0\0"),
-        True,
-    )
-    yield "an overlap", joined(header | {"z": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}}, body), True
-    yield (
-        "a tensor behind the file",
-        joined(header | {"z": {"dtype": "U8", "shape": [2**40], "data_offsets": [end, end + 2**40]}}, body),
-        True,
-    )
+    one = {"dtype": "U8", "shape": [1]}
+    yield "a hole at the end", having("z", one | {"data_offsets": [end + 1, end + 2]}, body + b"\0\0"), True
+    yield "an overlap", having("z", one | {"data_offsets": [0, 1]}), True
+    far = one | {"shape": [2**40], "data_offsets": [end, end + 2**40]}
+    yield "a tensor behind the file", having("z", far), True
     begin, stop = header[tensor]["data_offsets"]
     yield "an end before the beginning", with_entry(data_offsets=[stop, begin]), True
     yield "three offsets", with_entry(data_offsets=[begin, stop, stop]), True
@@ -104,40 +97,28 @@ def of_tensors(data: bytes, tensor: str, floats: bool = True) -> Iterator[Strang
     yield "nine dimensions", with_entry(shape=[1] * 8 + shape), True
     yield "a shape that is a number", with_entry(shape=shape[0]), True
     yield "a size that is a string", with_entry(shape=[str(shape[0]), *shape[1:]]), True
-    yield (
-        "a size with an exponent",
-        headed(text.replace(entry, entry.replace(f"[{shape[0]}", f"[{shape[0]}e0", 1))),
-        True,
-    )
+    exponent = entry.replace(f"[{shape[0]}", f"[{shape[0]}e0", 1)
+    yield "a size with an exponent", headed(text.replace(entry, exponent)), True
     yield "a type in small letters", with_entry(dtype=header[tensor]["dtype"].lower()), True
     yield "an unknown type", with_entry(dtype="F4"), True
     yield "a type that is a number", with_entry(dtype=32), True
-    yield (
-        "half as many bits",
-        with_entry(dtype="BF16", shape=[*shape, (stop - begin) // 2 // max(1, _product(shape))]),
-        True,
-    )
+    halves = (stop - begin) // 2 // max(1, prod(shape))
+    yield "half as many bits", with_entry(dtype="BF16", shape=[*shape, halves]), True
     yield "a field more of a tensor", with_entry(layout="C"), True
-    yield "no offsets", joined(header | {tensor: {"dtype": header[tensor]["dtype"], "shape": shape}}, body), True
-    yield "a tensor that is null", joined(header | {tensor: None}, body), True
-    yield "metadata that is a list", joined(header | {"__metadata__": []}, body), True
-    yield "metadata that is a number", joined(header | {"__metadata__": {"a": 1}}, body), True
-    yield (
-        "no such tensor",
-        joined({("z" if name == tensor else name): value for name, value in header.items()}, body),
-        True,
-    )
+    yield "no offsets", having(tensor, {"dtype": header[tensor]["dtype"], "shape": shape}), True
+    yield "a tensor that is null", having(tensor, None), True
+    yield "metadata that is a list", having("__metadata__", []), True
+    yield "metadata that is a number", having("__metadata__", {"a": 1}), True
+    renamed = {("z" if name == tensor else name): value for name, value in header.items()}
+    yield "no such tensor", joined(renamed, body), True
     if not floats:
         return
     code = {"F32": "<f", "F64": "<d"}[header[tensor]["dtype"]]
     size = struct.calcsize(code)
     for at, where in ((begin, "first"), (stop - size, "last")):
         for number, name in ((float("nan"), "NaN"), (float("inf"), "infinity"), (float("-inf"), "-infinity")):
-            yield (
-                f"{name} as the {where} number",
-                headed(text, body[:at] + struct.pack(code, number) + body[at + size :]),
-                True,
-            )
+            changed = body[:at] + struct.pack(code, number) + body[at + size :]
+            yield f"{name} as the {where} number", headed(text, changed), True
 
 
 def of_description(data: bytes, key: str) -> Iterator[Strange]:
@@ -174,11 +155,8 @@ def of_description(data: bytes, key: str) -> Iterator[Strange]:
     for other in _WRONG_NUMBERS:
         yield f"the number {other!r}", with_text(text.replace(json.dumps(number), json.dumps(other), 1)), True
     value = float.fromhex(number)
-    yield (
-        "a number that is no string",
-        with_text(text.replace(json.dumps(number), str(int(value) if value == int(value) else value), 1)),
-        True,
-    )
+    plain = str(int(value) if value == int(value) else value)
+    yield "a number that is no string", with_text(text.replace(json.dumps(number), plain, 1)), True
 
 
 def _hex_floats(value: Any) -> Iterator[str]:
@@ -186,13 +164,6 @@ def _hex_floats(value: Any) -> Iterator[str]:
         yield value
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from _hex_floats(each)
-
-
-def _product(shape: list[int]) -> int:
-    product = 1
-    for size in shape:
-        product *= size
-    return product
 
 
 def chunks_of(data: bytes) -> list[tuple[bytes, bytes]]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-__all__ = ["VERALE", "plant"]
-
 VERALE = Path(sys.executable).with_name("verale")
 MODULES = (
     *("multiprocessing", "concurrent", "subprocess", "signal", "logging", "json", "pickle", "hashlib", "tempfile"),

@@ -14,8 +14,6 @@ import ast
 from collections.abc import Iterator
 from textwrap import dedent
 
-__all__ = ["changed", "edited", "put", "replaced"]
-
 
 def changed(source: str, function: str, change: str) -> str:
     """The program with a change (above) in one function: its name, after that of its class and a dot where it has one;

@@ -19,8 +19,6 @@ import numpy as np
 import torch
 from support.arithmetic import ball, ends
 
-__all__ = ["Exact"]
-
 
 class Exact:
     """A tensor: of balls, if any entry is one or infinite, else of Fractions or of truth values.

@@ -11,18 +11,6 @@ from torch.nn import functional
 from verale.adapters.freezing import export_network
 from verale.network import FrozenNetwork
 
-__all__ = [
-    "MEAN",
-    "NETWORKS",
-    "REAL_ALONE",
-    "SHAPE",
-    "STD",
-    "deep_network",
-    "frozen_network",
-    "random_module",
-    "random_pictures",
-]
-
 SHAPE, MEAN, STD = (3, 12, 10), (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 

@@ -26,8 +26,6 @@ from verale.checker.reading.masses import Simplex
 from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.quadratic import QuadraticRule
 
-__all__ = ["GRIDS", "Trial", "grid", "holds", "trials"]
-
 GRIDS = ((128, 64, 256), (6, 0, 8), (3, 0, 8))
 """The usual grid, and some of a few bits, where roundings show."""
 

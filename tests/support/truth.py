@@ -21,8 +21,6 @@ from support.files import digest, read_latents
 from verale.checker import Auditor, Status
 from verale.soundness.corpus.cases import BEYOND, INSTANCE, MALFORMED, SUBJECT, Case
 
-__all__ = ["breaks", "broken_rule", "holds", "is_needless"]
-
 
 def holds(case: Case) -> bool:
     """Whether a mark holds of a case. Of BEYOND, whether nothing known contradicts it: the certificate is well formed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 
 import pytest
-from support.cases import case, every, named
+from support.cases import case, every
 
 
 def test_all_values_are_tried_with_the_same_fixtures(tmp_path) -> None:
@@ -34,18 +34,6 @@ def test_the_case_that_fails_is_named(failing) -> None:
     with pytest.raises(AssertionError) as raised, case("outer", 1):
         raise AssertionError
     assert raised.value.__notes__ == ["in the case 'outer', 1"]
-
-
-def test_a_test_is_found_by_the_names_of_its_cases() -> None:
-    """Like one that has them as parameters."""
-
-    @every("kernel", ["arb", "mpmath"])
-    def test_looped(kernel) -> None: ...
-
-    @named("mpmath")
-    def test_other() -> None: ...
-
-    assert {"arb", "mpmath"} <= vars(test_looped).keys() and "mpmath" in vars(test_other)
 
 
 def test_a_test_without_cases_is_refused() -> None:

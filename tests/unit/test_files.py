@@ -70,15 +70,6 @@ def test_only_regular_files_are_read_and_replaced(tmp_path, monkeypatch, what) -
     assert path.exists() and not path.is_file()
 
 
-def test_a_link_is_what_it_leads_to(tmp_path) -> None:
-    (tmp_path / "x").write_bytes(b"abc")
-    (tmp_path / "link").symlink_to("x")
-    (tmp_path / "dangling").symlink_to("nowhere")
-    assert read(tmp_path / "link", "text") == b"abc"
-    with pytest.raises(InputError, match="dangling: there is no such file; expected text"):
-        read(tmp_path / "dangling", "text")
-
-
 def test_a_link_is_neither_written_through_nor_replaced(tmp_path) -> None:
     (tmp_path / "x").write_bytes(b"abc")
     (tmp_path / "link").symlink_to("x")

@@ -10,10 +10,8 @@ import click
 import pytest
 from click.testing import CliRunner
 from support.options import DOCUMENT, flag, renewed
-from support.small import small_head, small_latents
 
 import verale
-from verale.checker import Auditor
 from verale.checker.errors import KernelError, OptionError
 from verale.checker.options import AuditOptions
 from verale.cli import audit, demo, explain
@@ -50,12 +48,6 @@ def test_a_function_has_the_keywords_of_the_fields(kind: type, function: Callabl
         assert parameters[name].default == field.default and parameters[name].annotation == field.type
         assert f"{name}: {' '.join(field.metadata['help'].split())}" in text
     assert not any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
-
-
-def test_a_run_has_the_same_defaults_in_python() -> None:
-    parameters = inspect.signature(verale.explain_model).parameters
-    for name in ("jobs", "overwrite"):
-        assert parameters[name].default == options_of(RunOptions)[name].default
 
 
 @pytest.mark.parametrize("function", PROVING, ids=lambda each: each.__name__)
@@ -135,19 +127,6 @@ def test_keywords_stand_in_a_signature() -> None:
 def test_a_former_value_ends_with_the_new_one(option, value, command) -> None:
     refused = CliRunner().invoke(command, [option, value])
     assert refused.exit_code == Exit.USAGE and f"{value} is now {FORMER_VALUES[option, value]}" in refused.output
-
-
-def test_auditors_take_options_and_keywords() -> None:
-    head = small_head("euclidean")
-    (first,) = verale.explain(head, small_latents(head, images=1), "projection")
-    data = head.to_bytes()
-    for auditor in (
-        Auditor(data, None, "arb"),
-        Auditor(data, kernel="arb"),
-        Auditor(data, options=AuditOptions("arb")),
-    ):
-        assert auditor.kernel == "arb"
-        assert auditor.check(first.to_bytes(), minimality=True, entailment_only=True).exit_code == 0
 
 
 def test_the_demo_refuses_paradigms_that_its_head_has_not_got(tmp_path) -> None:

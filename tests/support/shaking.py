@@ -1,35 +1,126 @@
-"""torch's kernels for the CPU. They are replaced below all of its names: methods, operators, functions of `linalg` and
-`nn.functional`, in-place and `out=` forms, and what runs backwards, call the same ones.
+"""Another processor's last bits, here: with a number in SHAKE, the seed, torch's results come out as another library
+may give them. No test may depend on that.
 
-A kernel is found by its operator's schema, so a torch without one of these operators is shaken in the others.
+- Products of matrices, sums, means, norms, variances and distances are added in another order. So all that is proved
+  for any order stays true, and what is exact in any order stays as it is. Running sums come in two blocks;
+- systems of equations are eliminated in another order;
+- exp, log and what else libraries do not round correctly are moved by a unit in the last place, unless they are 0,
+  infinite, no numbers, or so short that they are exact.
+
+What IEEE 754 rounds correctly, + - * /, is never moved: `verale.rounding` rests on it. But torch's square roots are,
+since Intel's library does not round them correctly. Nor are numpy, the checker, GPUs, and processes that tests start.
+
+torch's kernels for the CPU are replaced below all of its names: methods, operators, functions of `linalg` and
+`nn.functional`, in-place and `out=` forms, and what runs backwards, call the same ones. A kernel is found by its
+operator's schema, so a torch without one of these operators is shaken in the others. The same input gives the same
+output, in every thread.
 """
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
-from types import ModuleType
+from functools import lru_cache, partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from .moves import WAYS, choose, move, order, take
+VARIABLE = "SHAKE"
 
-__all__ = ["shake"]
+WAYS = 3
+"""So many other orders are tried."""
+
+_PRIME = 2**31 - 1
+_MANY = 2**16
+
+_LAYOUT = {np.dtype(np.float64): (np.int64, 52, 26), np.dtype(np.float32): (np.int32, 23, 12)}
+"""Of each dtype the whole numbers of its size, the bits of its fraction, and how many of them are 0 in a number that is
+taken for exact: exp(0), a logarithm of 1, or tanh where it is 1."""
+
+
+def order(count: int, way: int) -> np.ndarray[Any, Any]:
+    """Another order of so many terms, one of WAYS; never the order that they have, if there are two."""
+    return _order(count, way, seed())
+
+
+@lru_cache(maxsize=512)
+def _order(count: int, way: int, of: int) -> np.ndarray[Any, Any]:
+    backwards = np.arange(count)[::-1].copy()
+    if count > _MANY:
+        return backwards
+    mixed = np.random.default_rng((of, count, way)).permutation(count)
+    return backwards if (mixed == np.arange(count)).all() else mixed
+
+
+def choose(result: np.ndarray[Any, Any], others: list[np.ndarray[Any, Any]]) -> None:
+    """Write over a result what it is in other orders of its terms: of each entry the least or the greatest, such that
+    it differs where it can.
+
+    What is not finite in one of the orders stays: it overflows, or comes from a matrix that is singular.
+    """
+    if result.dtype not in _LAYOUT or not result.size:
+        return
+    least, most = result, result
+    for other in others:
+        least, most = np.minimum(least, other), np.maximum(most, other)
+    up = ((_steps(_size(result), seed(), 2) > 0) | (least == result)) & (most != result)
+    result[...] = np.where(np.isfinite(least) & np.isfinite(most), np.where(up, most, least), result)
+
+
+def _take(result: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> None:
+    """Write another solution over one, where both are finite: what a singular matrix gives is nobody's.
+
+    Whole ones: errors of a solution belong together, and entries of several solutions may solve nothing.
+    """
+    result[...] = np.where(np.isfinite(result) & np.isfinite(other), other, result)
+
+
+def move(values: np.ndarray[Any, Any], most: int = 1) -> None:
+    """Move numbers in place, by at most so many units in the last place.
+
+    0, subnormal numbers, what is not finite and what is exact stay. The sign does not matter: odd functions stay odd.
+    """
+    if values.dtype not in _LAYOUT or not values.size:
+        return
+    whole, fraction, short = _LAYOUT[values.dtype]
+    bits, size = values.view(whole), _size(values)
+    exponent = size >> fraction
+    largest = (1 << (8 * values.itemsize - 1 - fraction)) - 1
+    stays = (exponent == 0) | (exponent >= largest - 1) | (size & ((1 << short) - 1) == 0)
+    bits += np.where(stays, 0, _steps(size, seed(), most)).astype(whole)
+
+
+def _size(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The bits of a number without its sign, as a whole number."""
+    whole: Any = _LAYOUT[values.dtype][0]
+    return (values.view(whole) & np.iinfo(whole).max).astype(np.int64)
+
+
+def _steps(size: Any, of: int, most: int) -> Any:
+    """Steps from -most to most, as they follow from whole numbers from 0 on."""
+    return (size % _PRIME * (48271 + 2 * of) + 7919 * of) % _PRIME % (2 * most + 1) - most
+
 
 Call = Callable[..., Any]
 Named = dict[str, Any]
 Change = Callable[[Call, Named, list[str]], Any]
 Other = Callable[[Call, Named, int], Tensor | None]
 
-_LIBRARY: Any = None
+
+def seed() -> int:
+    """The seed; 0 where nothing is shaken."""
+    return int(os.environ.get(VARIABLE) or "0")
 
 
-def shake(module: ModuleType) -> None:
+def start() -> None:
+    """Shake torch in this process."""
     global _LIBRARY
+    if _LIBRARY is not None:
+        return
     if not hasattr(torch.library, "get_kernel"):
         raise RuntimeError(f"torch {torch.__version__} does not give its kernels away: SHAKE takes torch 2.9 or later")
     _LIBRARY = torch.library.Library("aten", "IMPL")  # what it registers lasts as long as it does
@@ -41,6 +132,7 @@ def shake(module: ModuleType) -> None:
                     _replace(overload, change)
 
 
+_LIBRARY: Any = None
 _COMPOSITE = ("aten::convolution",)
 """What calls a kernel of one library or another, and none of the operators below."""
 
@@ -198,20 +290,6 @@ def _running(joined: Callable[[Tensor, Tensor], Tensor]) -> Change:
     return _chosen(other)
 
 
-def _bags(call: Call, named: Named, way: int) -> Tensor:
-    """Each bag is added in another order, such that the bags stay one after the other."""
-    indices, offsets = named["indices"], named["offsets"]
-    count = len(indices)
-    mixed = _index(count, way)
-    bag = torch.searchsorted(offsets, torch.arange(count), right=True)
-    mixed = mixed[bag[mixed].argsort(stable=True)]
-    named["indices"] = indices[mixed]
-    if named.get("per_sample_weights") is not None:
-        named["per_sample_weights"] = named["per_sample_weights"][mixed]
-    result: Tensor = call(**named)[0]
-    return result
-
-
 def _convolution(call: Call, named: Named, way: int) -> Tensor | None:
     """Channels are added in another order; of one channel the kernel is taken backwards."""
     values, weight, groups = named["input"], named["weight"], named["groups"]
@@ -242,7 +320,7 @@ def _solved(call: Call, named: Named, written: list[str]) -> Any:
     mixed = {"A": matrix.index_select(-2, index).index_select(-1, index), "B": right.index_select(at, index)}
     other = call(**named | {name: named[name].clone() for name in written} | mixed)[0].index_select(at, index.argsort())
     results = call(**named)  # the last one, since it may be written over what it is computed from
-    take(results[0].detach().numpy(), other.numpy())
+    _take(results[0].detach().numpy(), other.numpy())
     return results
 
 
@@ -287,7 +365,6 @@ _CHANGES: tuple[tuple[tuple[str, ...], Change], ...] = (
     (("cumsum",), _running(torch.add)),
     (("cumprod",), _running(torch.mul)),
     (("linspace", "arange"), _stepped),
-    (("_embedding_bag", "_embedding_bag_forward_only"), _chosen(_bags)),
     (("convolution",), _chosen(_convolution)),
     (("_linalg_solve_ex",), _solved),
 )
