@@ -292,7 +292,7 @@ runs/attestation.py _require_proved_now: a verdict from a log is attested
 runs/attestation.py _add: a file may change
     subjects.setdefault(name, subject) != subject => not subjects.setdefault(name, subject)
     unit/runs/test_attestation.py::test_no_statement_is_made_of_a_file_that_changed[head]
-report/page.py _in_full: pictures that were made from other files are told as these files
+report/page.py _notes: pictures that were made from other files are told as these files
     never collection.source.decoded
     unit/runs/test_decoded.py::test_a_page_says_what_is_not_proved
 runs/audit_log.py _contradiction: a picture is proved in no arithmetic, or latents in one
@@ -555,16 +555,16 @@ report/verdicts.py audited: a verdict is about a head that came later
 report/collect.py Collection.read_head: the page asks about a head that came later
     HeadOfRun.of(self.head_file.path, self.head_file.data) => HeadOfRun.of(self.head_file.path)
     unit/report/test_page.py::test_what_is_told_is_proved_of_the_head_that_the_page_shows
-report/page_compare.py _differences: the checker in a page may be any
+report/page_check.py _differences: the checker in a page may be any
     never _inflated(there, here) != _inflated(here, here)
-    unit/report/test_page_compare.py::test_a_forged_checker_is_refused_whatever_digest_the_page_gives
-report/page_compare.py _details: a page may say anything of a certificate
-    never inflated != expected
-    unit/report/test_page_compare.py::test_a_forged_page_is_refused[the claim-]
-report/page_compare.py _list: a page may list any verdict
-    never inflated != expected
-    unit/report/test_page_compare.py::test_a_forged_page_is_refused[a verdict-]
-report/page_full.py Full._enter: the first image stands beside every certificate
+    unit/report/test_page_check.py::test_a_forged_checker_is_refused_whatever_digest_the_page_gives
+report/page_check.py _differences: a page may say anything of a certificate
+    never (inflated := _inflated(there, here)) != _inflated(here, here)
+    unit/report/test_page_check.py::test_a_forged_page_is_refused[the claim-]
+report/page_check.py _differences: a page may list any verdict
+    never of_list != expected
+    unit/report/test_page_check.py::test_a_forged_page_is_refused[a verdict-]
+report/page_full.py Full.finish: the first image stands beside every certificate
     self._known.setdefault(entry.picture, len(self.images)) => self._known.setdefault('', len(self.images))
     unit/report/test_page.py::test_equal_images_are_embedded_once
 report/page_full.py Full.finish: a block begins with the certificate before it
@@ -901,7 +901,7 @@ cli/__init__.py _Commands.invoke: a former name is any unknown option
     unit/cli/test_main.py::test_a_former_name_ends_with_the_new_one[audit---report]
 cli/report.py command: a page that is compared is not
     without require_same(target, data)
-    unit/report/test_page_compare.py::test_a_forged_page_is_refused[a picture-]
+    unit/report/test_page_check.py::test_a_forged_page_is_refused[a picture-]
 soundness/corpus/cases.py Case.allows: any verdict on a case will do
     always verdict == self.expected
     corpus/test_truth.py::test_a_verdict_may_differ_where_a_case_is_beyond_the_reference_argument_alone

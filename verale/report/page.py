@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
-import json
 import reprlib
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from statistics import median
+from typing import Any
 
 from verale.certificate.words import (
     AS_LABELLED,
     LABELS,
     NOT_COMPARED,
+    PROVED_PICTURE,
+    about,
+    below,
     enumerated,
     how_computed,
     not_proved,
     pictures_of,
+    written,
 )
 from verale.checker.certificate import ARITHMETICS
+from verale.checker.verdict import claim_in_words
 from verale.report import vocabulary
 from verale.report.collect import Collection, Item
-from verale.report.grid import Grid
-from verale.report.images import BY_ORDER, GONE, OTHER
-from verale.report.page_check import Checking, csp_digest, deflated
-from verale.report.page_detail import Details
+from verale.report.explanation import in_brief
+from verale.report.images import AS_NOTED, BY_ORDER, GONE, OTHER
+from verale.report.page_check import Checking
 from verale.report.page_full import EmbeddedPrototypes, Full
-from verale.report.page_list import columns_of, overview
-from verale.report.templates import joined, rendered
+from verale.report.templates import csp_digest, deflated, joined, rendered
 from verale.report.thumbnails import Thumbnails
 from verale.runs.explained_run import OBSERVABLES
 from verale.runs.inputs import SOURCE
 from verale.version import __version__
 
-__all__ = ["Limits", "page"]
+__all__ = ["page"]
 
 _SCRIPTS = ("numbers.js", "text.js", "draw.js", "list.js", "account.js", "detail.js", "check.js", "start.js")
 _PICTURED = 40
@@ -43,24 +47,11 @@ _TRAINING_SHARE = 4
 """Pictures of prototypes take at most one part in so many of the page."""
 
 
-@dataclass(frozen=True)
-class Limits:
-    """How large a page may be.
-
-    Attributes:
-        size: in bytes. First come the images of the prototypes, up to a quarter, then the images one by one, each with
-            the statements of its certificate. The page omits what does not fit, and says so.
-        side: pixels a side to which images are reduced.
-    """
-
-    size: int = 128 * 2**20
-    side: int = 224
-
-
 def page(
     collection: Collection,
     title: str,
-    limits: Limits | None = None,
+    size: int = 128 * 2**20,
+    side: int = 224,
     advance: Callable[[int], object] = lambda done: None,
     provable: bool = False,
 ) -> bytes:
@@ -68,6 +59,9 @@ def page(
 
     Args:
         title: of the page.
+        size: in bytes. First come the images of the prototypes, up to a quarter, then the images one by one, each with
+            the statements of its certificate. The page omits what does not fit, and says so.
+        side: pixels a side to which images are reduced.
         advance: called with the number of items added since the last call.
         provable: whether the page can prove its certificates again (`page_check`).
 
@@ -75,27 +69,35 @@ def page(
         InputError: a certificate that changed since it was collected; latents that do not fit the head; no head to
             check with.
     """
-    limits = limits or Limits()
-    notes = [f"The folder {difference}." for difference in collection.differences]
-    grid, network = _common_grid(collection)
-    room, proved = limits.size // _TRAINING_SHARE, None if grid is None else network
-    training = EmbeddedPrototypes.of(collection, Thumbnails(limits.side), room, proved)
-    notes += training.notes
+    head, notes = collection.head, [f"The folder {difference}." for difference in collection.differences]
+    # The grid of the images' patches, and the network that certificates name, if they all have the same.
+    said = {(item.certificate.patches, item.certificate.network) for item in collection.items if item.certificate}
+    grids, networks = {collection.grid_of(*each) for each in said}, {network for _, network in said}
+    grid = grids.pop() if len(grids) == 1 else None
+    network = networks.pop() if len(networks) == 1 else None
+    proved = None if grid is None else network
+    training = EmbeddedPrototypes.of(collection, Thumbnails(side), size // _TRAINING_SHARE, proved, notes)
     checking = Checking.of(collection, notes) if provable else None
-    rows = columns_of(collection)
+    lines = [_line(collection, item) for item in collection.items]
+    rows: dict[str, list[Any]] = {name: [line[name] for line in lines] for name in _line(collection, Item(None))}
     fields = collection.fields_of(grid, network)
     if fields is None and network is None and collection.source.fields is not None:
         notes.append("Receptive fields are left out: those that source.json notes are of another latent grid.")
-    left = limits.size - sum(map(len, training.uris)) - len(_deflated(rows)) - _REST
+    left = size - sum(map(len, training.uris)) - len(deflated(rows)) - _REST - _PICTURED * len(collection.items)
     left -= 0 if checking is None else checking.size
-    shared = Details(collection, checking, _observable(collection), fields)
-    full = _in_full(collection, shared, limits, left, notes, advance)
+    observable = "Comparison" if head is None else OBSERVABLES[head.geometry.kind].capitalize()
+    full = Full(collection, checking, observable, fields, side, left)
+    for item in collection.items:
+        advance(1)
+        full.add(item)
+    full.finish()
+    notes += _notes(collection, full, size)
     rows |= full.rows
     data = {
         "version": __version__,
         "classes": collection.classes,
         "ownNames": collection.own_names,
-        "observable": None if collection.head is None else _observable(collection),
+        "observable": None if head is None else observable,
         "prototypes": training.prototypes,
         "origins": {
             j: told.caption if j in training.parts else told.sentence for j, told in collection.origins.items()
@@ -104,14 +106,14 @@ def page(
         "pictures": training.whole,
         "training": training.uris,
         "blocks": full.firsts,
-        "copy": None if collection.head is None else vocabulary.copy_of(collection.head),
+        "copy": None if head is None else vocabulary.copy_of(head),
         "words": {
             "labelled": AS_LABELLED,
             "computed": {arithmetic: how_computed(arithmetic) for arithmetic in ARITHMETICS},
             "prototypes": vocabulary.meaning_of_prototypes(collection),
             "shown": vocabulary.of_unproved(collection, training.parts),
-            "activations": vocabulary.of_activations(collection.head),
-            "observables": vocabulary.of_observables(collection.head),
+            "activations": vocabulary.of_activations(head),
+            "observables": vocabulary.of_observables(head),
             "squares": vocabulary.of_squares(fields),
             "fields": vocabulary.of_fields(fields),
         },
@@ -121,7 +123,6 @@ def page(
         "check": None if checking is None else checking.facts,
     }
     script = joined(_SCRIPTS)
-    scripts = [csp_digest(script.encode()), *([] if checking is None else [checking.csp_digest])]
     return rendered(
         "page.html",
         ("page.css",),
@@ -130,9 +131,9 @@ def page(
         squares=vocabulary.of_squares(fields),
         pictured=sum(item.proves_picture for item in collection.items),
         script=script,
-        script_digests=scripts,
+        script_digests=[csp_digest(script.encode()), *([] if checking is None else [checking.csp_digest])],
         data=data,
-        rows=_deflated(rows),
+        rows=deflated(rows),
         details=full.blocks,
         pictures=full.images,
         checking=checking,
@@ -140,12 +141,12 @@ def page(
         audited=collection.audited,
         kernels=" or ".join(dict.fromkeys(run["words"] for run in rows["run"] if run is not None)),
         not_proved=_not_proved(collection),
-        not_compared="" if collection.head is None or collection.head.compared else NOT_COMPARED,
+        not_compared="" if head is None or head.compared else NOT_COMPARED,
         of_images=_of_images(collection),
         labels=LABELS if any(item.label is not None for item in collection.items) else "",
         own_names=collection.own_names,
         contents=_contents(collection, len(full.images), training, full.count, checking),
-        **overview(collection),
+        **_overview(collection),
     )
 
 
@@ -158,7 +159,12 @@ def _contents(
         return f"{of or 'no'} {noun}{'' if of == 1 else 's'}"
 
     held = [number(certificates, "certificate"), number(images, "image")]
-    held.append(_of_prototypes(collection, training))
+    count, shown = len(training.uris), training.shown
+    held.append(f"{count or 'no'} picture{'' if count == 1 else 's'} of prototypes")
+    size = None if collection.head is None else collection.head.size
+    if count and size is not None and not shown == size == count:  # several prototypes may be of one picture
+        which = f"all {size}" if shown == size else f"{shown} of the {size}"
+        held[-1] += f" (which {'shows' if count == 1 else 'show'} {which} prototypes)"
     if any(item.file is not None for item in collection.items):
         held.append("the names of the images' files")
     if any(item.label is not None for item in collection.items):
@@ -171,90 +177,47 @@ def _contents(
     return f"This file holds {enumerated(held)}."
 
 
-def _of_prototypes(collection: Collection, training: EmbeddedPrototypes) -> str:
-    """How many pictures of prototypes there are, and how many prototypes they show: several may be of one picture."""
-    if not training.uris:
-        return "no pictures of prototypes"
-    count, shown = len(training.uris), training.shown
-    pictures = f"{count} picture{'' if count == 1 else 's'} of prototypes"
-    size = None if collection.head is None else collection.head.size
-    if size is None or shown == size == count:
-        return pictures
-    which = f"all {size}" if shown == size else f"{shown} of the {size}"
-    return f"{pictures} (which {'shows' if count == 1 else 'show'} {which} prototypes)"
-
-
-def _deflated(value: object) -> str:
-    """What the page's script inflates and parses."""
-    return deflated(json.dumps(value, separators=(",", ":")).encode())
-
-
-def _observable(collection: Collection) -> str:
-    """What comparing a patch with a prototype gives."""
-    return "Comparison" if collection.head is None else OBSERVABLES[collection.head.geometry.kind].capitalize()
-
-
-def _common_grid(collection: Collection) -> tuple[Grid | None, str | None]:
-    """The grid of the images' patches, and the network that certificates name, if they all have the same."""
-    read = [item.certificate for item in collection.items if item.certificate is not None]
-    said = {(each.patches, each.network) for each in read}
-    grids, networks = {collection.grid_of(*each) for each in said}, {network for _, network in said}
-    return (grids.pop() if len(grids) == 1 else None), (networks.pop() if len(networks) == 1 else None)
-
-
-def _in_full(
-    collection: Collection,
-    shared: Details,
-    limits: Limits,
-    left: int,
-    notes: list[str],
-    advance: Callable[[int], object],
-) -> Full:
-    """The details and images that fit."""
-    full = Full(shared, limits.side, left - _PICTURED * len(collection.items))
-    for item in collection.items:
-        advance(1)
-        full.add(item)
-    full.finish()
-    readable, window = sum(item.certificate is not None for item in collection.items), full.window
+def _notes(collection: Collection, full: Full, size: int) -> Iterator[str]:
+    """What is missing on a page of so many bytes at most, and what nothing checks."""
+    readable, notes = (
+        sum(item.certificate is not None for item in collection.items),
+        Counter(item.image_note for item in collection.items),
+    )
     if full.count < readable:
-        notes.append(
+        yield (
             f"The page has statements and images for the first {full.count} of {readable} certificates. The"
-            f" others are only in the list, because the page would exceed {limits.size / 2**20:.3g} MiB"
+            f" others are only in the list, because the page would exceed {size / 2**20:.3g} MiB"
             " (--max-size, --image-size)."
         )
     if full.unread:
-        notes.append(f"{len(full.unread)} images are not shown; the first: {full.unread[0]}")
-    if (by_order := sum(item.image_note == BY_ORDER for item in collection.items)) and collection.embeds:
-        notes.append(
-            f"{by_order} images are {BY_ORDER}: nothing binds them to their certificates but the order of their names"
-            " (docs/report.md)."
+        yield f"{len(full.unread)} images are not shown; the first: {full.unread[0]}"
+    if notes[BY_ORDER] and collection.embeds:
+        yield (
+            f"{notes[BY_ORDER]} images are {BY_ORDER}: nothing binds them to their certificates but the order of their"
+            " names (docs/report.md)."
         )
     if collection.outside:  # which names folders of this machine
-        notes.append(f"Images that {SOURCE}, or a link, names outside of the folder are not shown (--allow).")
-    for note in (GONE, OTHER):
-        if left_out := sum(item.image_note == note for item in collection.items):
-            notes.append(f"{left_out} images are {note}.")
+        yield f"Images that {SOURCE}, or a link, names outside of the folder are not shown (--allow)."
+    yield from (f"{notes[note]} images are {note}." for note in (GONE, OTHER) if notes[note])
     of_prototypes = next((each.decoded for each in collection.origins.values()), "")
     for decoded in (collection.source.decoded, of_prototypes and f"of prototypes, {of_prototypes}"):
         if decoded:
-            notes.append(
+            yield (
                 f"{decoded[0].upper()}{decoded[1:]}, as source.json says, which nothing checks: what is proved begins"
                 " at the pixels of the PNG files that this gave."
             )
     if contradicted := sum(item.image is not None and item.image.contradicted for item in collection.items):
-        notes.append(
+        yield (
             f"Of {contradicted} certificates, source.json names other pictures than they do. What it says of these is"
             " left out, their true classes too; pictures that are shown were found by their digests."
         )
     if not collection.embeds:
-        notes.append("The page was written without pictures (--no-pictures): frames lie where the image would be.")
+        yield "The page was written without pictures (--no-pictures): frames lie where the image would be."
     elif not any(item.image is not None for item in collection.items):
-        notes.append("The images are unknown, so the page draws only their grids (--images).")
-    elif window.unknown:
-        names = reprlib.repr(", ".join(window.unknown))[1:-1]
-        notes.append(f"This page does not know how {names} changes images: squares may be off.")
-    return full
+        yield "The images are unknown, so the page draws only their grids (--images)."
+    elif full.window.unknown:
+        names = reprlib.repr(", ".join(full.window.unknown))[1:-1]
+        yield f"This page does not know how {names} changes images: squares may be off."
 
 
 def _not_proved(collection: Collection) -> str:
@@ -279,3 +242,101 @@ def _of_images(collection: Collection) -> str:
     if len(kinds) == 1:
         return f"Each image is {next(iter(kinds))}."
     return "Images: " + "; ".join(f"{count} {words}" for words, count in sorted(kinds.items())) + "."
+
+
+def _line(collection: Collection, item: Item) -> dict[str, Any]:
+    """What the list shows of an item. It is stored by name: what many lines have in common is deflated to hardly
+    anything."""
+    certificate, record, bounded, size = item.certificate, item.record, item.bounded, item.count
+
+    def rounded(seconds: float | None) -> float | None:
+        return None if seconds is None else float(about(seconds, 3))
+
+    bounds = run = None
+    if certificate is not None and bounded is not None and size is not None:
+        # How much the statements bound, beside their number: of a clause about all others that is more than one.
+        many = bounded.pairs and certificate.patches > 1
+        of_pairs = f", {bounded.pairs} of {size * certificate.patches} pairs" if many else ""
+        bounds = f"on {bounded.prototypes} of {size} prototypes{of_pairs}"
+    if record is not None:  # what proved it: the kernel that proved every claim, or the choice of the audit
+        proved = set(record.get("by", {}).values())
+        kernel = proved.pop() if len(proved) == 1 else record["run"]["kernel"]
+        checker = record["run"]["checker"]
+        variable = checker.get("variable", "")
+        words = vocabulary.of_kernel(kernel, variable)
+        run = {"kernel": kernel, "checker": checker["sha256"], "variable": variable, "words": words}
+    known = f"The image is {item.image_is}." if item.image_is else ""
+    message = (record or {}).get("message") or item.problem
+    return {
+        "name": item.name,
+        "image": "" if item.file is None else "/".join(item.file.parts[-2:]),
+        "match": "" if item.image_note == AS_NOTED else item.image_note,
+        "predicted": item.predicted,
+        "label": item.label,
+        "size": item.size,
+        "margin": None if item.margin is None else below(item.margin),
+        "explain": rounded(item.seconds),
+        "audit": rounded((record or {}).get("seconds")),
+        "status": item.status,
+        "caveat": item.verdict.caveat,
+        "scope": item.verdict.scope,
+        "claims": [
+            [claim_in_words(one, record or {}), state] for one, state in (record or {}).get("claims", {}).items()
+        ],
+        "pictured": certificate.arithmetic if certificate is not None and item.proves_picture else None,
+        "why": "" if certificate is None else in_brief(certificate, size),
+        "others": item.others or None,
+        "sha256": item.sha256,
+        "bounds": bounds,
+        "run": run,
+        "known": "The picture shown is the one that was proved." if item.image_is == PROVED_PICTURE else known,
+        "unproved": item.verdict.not_proved,
+        "message": message.replace(f"{collection.folder}/", ""),
+    }
+
+
+def _overview(collection: Collection) -> dict[str, object]:
+    """The numbers at the top of the page, and the table by class: of each class, that images get or that is their true
+    one, the images that get it, and how many those are."""
+    items = collection.items
+    explain = [item.seconds for item in items if item.seconds is not None]
+    audit = [item.record["seconds"] for item in items if item.record is not None and item.record["seconds"] is not None]
+    labelled = Counter(item.label for item in items if item.label is not None)
+    of_class: dict[int, list[Item]] = {label: [] for label in labelled}
+    for item in items:
+        if item.predicted is not None:
+            of_class.setdefault(item.predicted, []).append(item)
+    return {
+        "images": len(items),
+        "certificates": len(collection.paths),
+        "statuses": Counter(item.status for item in items),
+        "mistakes": sum(item.correct is False for item in items),
+        "judged": sum(item.correct is not None for item in items),
+        "caveats": Counter(item.verdict.caveat for item in items if item.verdict.caveat),
+        **_numbers(items),
+        "explain_seconds": about(median(explain), 2) if explain else "",
+        "audit_seconds": about(median(audit), 2) if audit else "",
+        "by_class": [
+            {
+                "predicted": predicted,
+                "name": collection.name_of(predicted),
+                "images": len(those),
+                "proved": sum(item.status == "PROVED" for item in those),
+                "labelled": labelled[predicted],
+                **_numbers(those),
+            }
+            for predicted, those in sorted(of_class.items())
+        ],
+    }
+
+
+def _numbers(items: Sequence[Item]) -> dict[str, str]:
+    """Median size, least margin and number of correct classes of some items; empty where unknown."""
+    sizes = [item.size for item in items if item.size is not None]
+    margins = [item.margin for item in items if item.margin is not None]
+    judged = [item.correct for item in items if item.correct is not None]
+    return {
+        "median_size": written(median(sizes)) if sizes else "",
+        "least_margin": below(min(margins)) if margins else "",
+        "correct": f"{sum(judged)} of {len(judged)}" if judged else "",
+    }

@@ -21,7 +21,6 @@ from verale.report.collect import collect
 from verale.report.estimates import estimates_of
 from verale.report.images import BY_ORDER
 from verale.report.origins import ToldOrigin
-from verale.report.page import Limits
 from verale.report.verdicts import audited
 
 HOSTILE = (
@@ -340,7 +339,7 @@ def test_every_certificate_of_the_corpora_can_be_shown(tabs, tmp_path, one_in):
 
 
 def test_what_is_left_out_of_a_page_is_said_where_it_is_missed(tabs, tmp_path):
-    tab = tabs.open(written(tmp_path / "report.html", collect(folder_of(tmp_path / "out")), limits=Limits(size=1)))
+    tab = tabs.open(written(tmp_path / "report.html", collect(folder_of(tmp_path / "out")), size=1))
     assert "for the first 0 of 4 certificates" in tab.inner_text("#overview")
     assert "Its statements are left out of this page" in at(tab, 0).inner_text("#detail")
 

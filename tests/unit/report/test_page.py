@@ -24,8 +24,8 @@ from verale.report import account, page_full
 from verale.report.collect import collect
 from verale.report.estimates import Estimates
 from verale.report.images import GONE
-from verale.report.page import Limits, page
-from verale.report.page_detail import _scores
+from verale.report.page import page
+from verale.report.page_full import _scores
 from verale.report.verdicts import audited
 from verale.runs import arguments
 
@@ -201,7 +201,7 @@ def test_what_does_not_fit_is_left_out_and_the_page_says_so(folder):
     collection = audited(collect(folder))
     counts = []
     for size in range(2**17, 2**17 + 20_000, 500):
-        shown = page_of(collection, limits=Limits(size=size))
+        shown = page_of(collection, size=size)
         kept = len(shown.details)
         counts.append(kept)
         assert shown.rows["full"] == [*range(kept), *[-1] * (4 - kept)]

@@ -13,7 +13,7 @@ from verale import pictures
 from verale.adapters.fields import ReceptiveFields
 from verale.errors import InputError
 from verale.report.grid import Grid
-from verale.report.page_detail import plain_patches
+from verale.report.page_full import plain_patches
 from verale.report.thumbnails import ImageFile, Thumbnails, open_image, thumbnail, window_of
 
 WHOLE = (0, 0, 1, 1)
