@@ -24,7 +24,7 @@ report/collect.py Collection._network_named: the fields of whatever network lies
 report/vocabulary.py of_fields: what source.json notes is told as the checker's
     fields is not None and fields.by_checker => fields is not None
     unit/report/test_vocabulary.py::test_fields_that_the_checker_computed_are_told_from_those_that_are_noted
-report/origins.py _told: an origin that is not proved is told as one that is
+report/verdicts.py _told: an origin that is not proved is told as one that is
     never not judged.by
     unit/report/test_origins.py::test_what_is_not_proved_is_never_told_as_proved[euclidean]
 report/collect.py Collection.origin_of: a patch of another network's grid is outlined
@@ -33,10 +33,10 @@ report/collect.py Collection.origin_of: a patch of another network's grid is out
 report/page.py page: the caption stands beside whatever picture there is
     told.caption if j in training.parts else told.sentence => told.caption
     unit/cli/test_origins.py::test_without_its_picture_the_sentence_names_it
-report/origins.py _is_near: a prototype is whatever patch is nearest
+report/verdicts.py _is_near: a prototype is whatever patch is nearest
     (_NEAR * origin.distance) ** 2 <= length => True
     unit/report/test_origins.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[euclidean-arb-arb]
-report/origins.py _is_near: a prototype is whatever direction is nearest
+report/verdicts.py _is_near: a prototype is whatever direction is nearest
     origin.cosine >= _LEAST_COSINE => True
     unit/report/test_origins.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[cosine-arb-arb]
 runs/audit.py origins_auditor: the head is read again
@@ -51,7 +51,7 @@ cli/origins.py audit_origins: an origin that is not proved changes no code
 cli/origins.py audit_origins: a file about another head is passed over
     codes.append(whole.exit_code) => codes.append(0)
     unit/cli/test_origins.py::test_about_another_head_nothing_is_proved
-report/origins.py origins_beside: origins of another head than the certificate's are told
+report/verdicts.py origins_beside: origins of another head than the certificate's are told
     never named not in (None, head.sha256)
     unit/cli/test_origins.py::test_show_says_nothing_of_another_heads_prototypes
 runs/searched.py SearchedPictures.keep: a photograph that was changed meanwhile is kept in place of the one proved
@@ -64,7 +64,7 @@ runs/origins.py OriginSearch._resumed: what was found for another head or networ
 datasets/certificates.py ParquetRows.open: parts of a dataset lie anywhere
     SentFile(info.path, folder) => info.path
     end_to_end/test_links_in_folders.py::test_parts_of_a_dataset_lie_in_its_folder
-report/single.py _shown: a head that nobody compared looks like one that was
+report/single.py single: a head that nobody compared looks like one that was
     own and head is not None and (not head.compared) => False
     unit/cli/test_head_compare.py::test_explain_and_show_tell_it[h]
 cli/head.py compare: a head that is not the network's is marked all the same
@@ -744,8 +744,8 @@ report/collect.py Collection.notes_on: classes have the names of source.json
 report/collect.py Collection.grid_of: patches lie where any latents say
     None if beside is None else beside.shape => None
     end_to_end/test_displayed_pictures.py::test_patches_lie_where_the_network_says
-report/single.py _shown: the image of latents is theirs
-    _image_is(item, source) => ''
+report/single.py single: the image of latents is theirs
+    image_is = item.image_is => image_is = ''
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[show]
 report/outlined.py pixels_of_given: a caller's image is the certificate's
     each.digest == picture => picture
@@ -784,7 +784,7 @@ report/explanation.py Telling.of: any head has the certificate's names
 report/picture.py _drawn: a figure says PROVED of anything
     content.shown.heading => 'PROVED'
     unit/report/test_picture.py::test_what_is_not_audited_is_not_called_proved[top_k]
-report/notebook.py show: a notebook says PROVED of anything
+report/single.py show: a notebook says PROVED of anything
     verdict.status.value => 'PROVED'
     unit/certificate/test_notebook.py::test_with_head_and_latents_it_is_audited_now
 report/single.py Shown.claim: what is claimed is called proved

@@ -140,7 +140,7 @@ def command(
     for module in _NEEDS[kind]:
         import_module(module)
     from verale.report.collect import collect
-    from verale.report.origins import origins_beside
+    from verale.report.verdicts import origins_beside
 
     count = len(certificates_in(certificates_folder(Path(certificates)))) or 1
     with progress("reading", count, unit="certificates") as advance:

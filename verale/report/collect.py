@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from verale.checker.numbers import Numbers
     from verale.checker.read.pictures import Picture
     from verale.head import Head
-    from verale.report.origins import ToldOrigin
+    from verale.report.verdicts import ToldOrigin
     from verale.runs.arguments import HeadFile
 
 __all__ = [

@@ -20,8 +20,7 @@ from verale.checker.certificate import read_certificate
 from verale.report.collect import collect
 from verale.report.estimates import estimates_of
 from verale.report.images import BY_ORDER
-from verale.report.origins import ToldOrigin
-from verale.report.verdicts import audited
+from verale.report.verdicts import ToldOrigin, audited
 
 HOSTILE = (
     "<img src=x onerror=\"document.title='owned'\">",

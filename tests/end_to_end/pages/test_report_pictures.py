@@ -15,8 +15,7 @@ from support.seen import explained_pictures
 from verale.certificate.words import LABELS, not_proved
 from verale.checker.options import AuditOptions
 from verale.report.collect import Collection, collect
-from verale.report.origins import told_origins
-from verale.report.verdicts import audited
+from verale.report.verdicts import audited, told_origins
 from verale.runs.origins import OriginSearch
 
 HOW = {"real": "in real arithmetic", "float32": "in float32, in any order of sums"}

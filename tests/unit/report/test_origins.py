@@ -15,7 +15,7 @@ from support.networks import drawn_picture, network_file, picture_digest, png, s
 
 from verale.errors import InputError
 from verale.report.collect import Collection
-from verale.report.origins import told_origins
+from verale.report.verdicts import told_origins
 from verale.runs.arguments import HeadFile
 from verale.runs.origins import OriginSearch
 
