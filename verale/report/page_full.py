@@ -23,7 +23,7 @@ from verale.checker.certificate import ActivationStatement, Certificate
 from verale.errors import InputError
 from verale.report.account import Account, proved_account
 from verale.report.collect import Collection, Item
-from verale.report.explanation import conditions, narrower
+from verale.report.explanation import conditions, named_prototypes, narrower
 from verale.report.grid import Grid
 from verale.report.page_check import Checking
 from verale.report.templates import deflated
@@ -139,7 +139,9 @@ class Full:
                 if entry.picture:
                     shown = self._known.setdefault(entry.picture, len(self.images))
                     self.images += [entry.picture] if shown == len(self.images) else []
-            named = entry.item.prototypes if entry.adding is None else entry.adding
+            named: Sequence[int] = entry.adding or ()
+            if entry.adding is None and entry.item.certificate is not None:
+                named = named_prototypes(entry.item.certificate, entry.item.count)
             pictured = [j for j in named if j in collection.pictures or j in collection.source.origins][:_PICTURED]
             for column, value in zip(self.rows.values(), (place, shown, pictured), strict=True):
                 column.append(value)
@@ -185,7 +187,7 @@ class Full:
         asked = narrower(certificate, count, file, collection.name_of, account, estimates.ahead)
         detail: dict[str, object] = {
             "text": item.data.decode(),
-            "claim": f"{item.claim(collection.name_of(certificate.predicted))} {item.begun}".strip(),
+            "claim": item.claim(collection.name_of(certificate.predicted)),
             "grid": None if grid is None else asdict(grid),
             "similarity": [None if value is None else about(value) for value in estimates.similarity],
             "attained": estimates.attained if any(patch is not None for patch in estimates.attained) else [],
