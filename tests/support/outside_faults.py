@@ -698,7 +698,7 @@ report/images.py Matcher._of_picture: an entry of source.json may contradict its
 report/images.py Matcher.image: an image of latents is verified
     AS_NOTED if by_latents and self._noted else BY_ORDER => '' if by_latents and self._noted else BY_ORDER
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[csv]
-report/images.py _named: any picture is the one that is named
+report/images.py named_picture: any picture is the one that is named
     picture.digest == digest => picture.digest
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-figure]
 report/thumbnails.py to_draw: source.json cuts the picture

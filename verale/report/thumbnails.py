@@ -15,7 +15,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from verale.checker.read.pictures import Picture
+from verale.checker.read.pictures import LARGEST_PNG, Picture
 from verale.errors import InputError
 from verale.files import read
 from verale.pictures import opened
@@ -81,19 +81,15 @@ def window_of(preprocessing: object) -> Window:
     unknown: list[str] = []
     for step in steps if isinstance(steps, list) and len(steps) <= _MOST_STEPS else [None]:
         name = str(step.get("type")) if isinstance(step, Mapping) else "an invalid step"
-        size = _size(step) if isinstance(step, Mapping) and name in ("Resize", "CenterCrop") else None
-        if size is not None:
-            known.append((name, size))
+        params = (step.get("params") or {}) if isinstance(step, Mapping) and name in ("Resize", "CenterCrop") else {}
+        is_plain = isinstance(params, Mapping) and set(params) <= {"size", "interpolation"}
+        size = params.get("size") if is_plain else None
+        sizes = tuple(size) if isinstance(size, (list, tuple)) else (size,)
+        if 1 <= len(sizes) <= 2 and all(type(one) is int and 0 < one <= _LARGEST for one in sizes):
+            known.append((name, sizes))
         elif name not in _COLOURS:
             unknown.append(name)
     return Window(tuple(known), tuple(unknown))
-
-
-def _size(step: Mapping[str, object]) -> tuple[int, ...] | None:
-    params = step.get("params") or {}
-    size = params.get("size") if isinstance(params, Mapping) and set(params) <= {"size", "interpolation"} else None
-    sizes = tuple(size) if isinstance(size, (list, tuple)) else (size,)
-    return sizes if 1 <= len(sizes) <= 2 and all(type(one) is int and 0 < one <= _LARGEST for one in sizes) else None
 
 
 @dataclass(frozen=True)
@@ -149,7 +145,11 @@ def open_image(file: ImageFile, bound: int) -> Image.Image:
             to.
     """
     if file.picture is not None:
-        held = file.held if isinstance(file.held, Picture) else named_picture(file.path, file.picture)
+        held = file.held if isinstance(file.held, Picture) else None
+        if held is None:
+            held = named_picture(read(file.path, "a PNG file", most=LARGEST_PNG), file.picture)
+        if held is None:
+            raise InputError(file.path, "does not hold the picture that the certificate names: it changed")
         return _reduced(image_of(held), bound)
     return _decoded(file.path, _bytes_of(file), file.window, bound)
 

@@ -18,10 +18,9 @@ from verale.report.images import (
     OUTSIDE,
     Match,
     Matcher,
-    named_picture,
     pictures_in,
 )
-from verale.report.thumbnails import ImageFile, image_of, to_draw
+from verale.report.thumbnails import ImageFile, image_of, open_image, to_draw
 from verale.runs.inputs import sha256_of
 from verale.runs.source import Source
 
@@ -55,7 +54,7 @@ def test_what_the_checker_refuses_holds_no_picture(data: bytes, tmp_path: Path) 
     assert [*pictures_in(data)] == []
     (tmp_path / "a.png").write_bytes(data)
     with pytest.raises(InputError, match="does not hold the picture that the certificate names"):
-        named_picture(tmp_path / "a.png", HERE)
+        open_image(ImageFile(tmp_path / "a.png", picture=HERE), 8)
 
 
 def test_files_are_looked_through_once_and_only_where_that_is_needed(tmp_path: Path, monkeypatch) -> None:
