@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from matplotlib import rc_context, rcdefaults, rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -30,17 +31,9 @@ from verale.errors import InputError, LatentsError, naming
 from verale.report.collect import Collection, own_latents
 from verale.report.explanation import Telling
 from verale.report.grid import Grid, grid_of_image
-from verale.report.outlined import (
-    MOST,
-    marks_of,
-    outline,
-    pixels_of,
-    pixels_of_given,
-    pixels_of_item,
-    pixels_of_picture,
-)
+from verale.report.outlined import MOST, marks_of, outline, pixels_of, pixels_of_given
 from verale.report.single import Shown, shown_of
-from verale.report.thumbnails import ImageFile, Window, window_of
+from verale.report.thumbnails import ImageFile, Window, image_of, to_draw, window_of
 
 if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
@@ -201,12 +194,24 @@ def picture(collection: Collection, kind: str, compact: bool = False) -> bytes:
     if given is None:
         raise InputError(item.path, f"cannot be drawn: {item.problem}")
     telling = Telling.of(data, collection.read_head, collection.classes, collection.numbers)
-    pixels, known = pixels_of_item(collection, item)
+    file, pixels, known = to_draw(collection.source, item.image), None, item.image_is
+    if file is None and not collection.embeds:
+        known = "not shown: the figure was made without pictures"
+    elif file is not None:
+        try:
+            pixels = pixels_of(file)
+        except InputError as error:
+            known = f"not shown: {Path(file.path).name}: {error.problem}"
     grid = collection.grid_of(given.patches, given.network)
     drawn = ((j, _prototype(collection, j, given.network)) for j in telling.prototypes)
     shown = dict(islice(((j, each) for j, each in drawn if each is not None), _PICTURES))
     with naming(collection.latents_path, LatentsError):
         marks = marks_of(given, collection.head, collection.latents_of(item))
+    told = collection.origins
+    named = [j for j in telling.prototypes or tuple(told) if j in told]
+    proved = {j for j, each in shown.items() if each.is_proved}
+    origins = [f"{told[j].caption if j in proved else told[j].sentence}." for j in named[:_ORIGINS]]
+    origins += [f"And {len(named) - _ORIGINS} more prototypes."] if len(named) > _ORIGINS else []
     content = _Content(
         Shown(telling, item.verdict, label=collection.name_of(item.label), correct=item.correct, image_is=known),
         pixels,
@@ -215,18 +220,9 @@ def picture(collection: Collection, kind: str, compact: bool = False) -> bytes:
         marks,
         collection.fields_of(grid, given.network),
         shown,
-        _origins(collection, telling, shown),
+        origins,
     )
     return saved(lambda: _drawn(content, _COMPACT if compact else _WHOLE), kind)
-
-
-def _origins(collection: Collection, telling: Telling, shown: Mapping[int, _Pictured]) -> list[str]:
-    """Of the prototypes that are shown with the explanation, which patches they are; of many the first."""
-    told = collection.origins
-    named = [j for j in telling.prototypes or tuple(told) if j in told]
-    proved = {j for j, each in shown.items() if each.is_proved}
-    said = [f"{told[j].caption if j in proved else told[j].sentence}." for j in named[:_ORIGINS]]
-    return [*said, f"And {len(named) - _ORIGINS} more prototypes."] if len(named) > _ORIGINS else said
 
 
 def saved(draw: Callable[[], Figure], kind: str) -> bytes:
@@ -393,7 +389,7 @@ def _prototype(collection: Collection, prototype: int, network: str | None) -> _
     """A prototype's picture; None without one. Where an origin is proved, that is the picture from which it is."""
     part = collection.origin_of(prototype, network)
     if part is not None:
-        return _Pictured(pixels_of_picture(part[0]), part[1], True)
+        return _Pictured(np.asarray(image_of(part[0])), part[1], True)
     drawn, origin = collection.pictures.get(prototype), collection.source.origins.get(prototype)
     known: list[tuple[Path | None, Window, tuple[int, int] | None]] = [(drawn, Window(), None)]
     if origin is not None:
