@@ -20,7 +20,7 @@ from PIL import Image
 
 from verale.certificate.words import about
 from verale.checker.certificate import ActivationStatement, Certificate
-from verale.errors import InputError
+from verale.errors import InputError, LatentsError, naming
 from verale.report.account import Account, proved_account
 from verale.report.collect import Collection, Item
 from verale.report.explanation import conditions, named_prototypes, narrower
@@ -158,13 +158,14 @@ class Full:
         """An item's certificate with estimates for people, and what the checker in the page is asked; also the
         prototypes that add to its proved lead, those that add most first; None where that is not known. `picture` is
         the image as a data URI, empty without one."""
-        from verale.report.estimates import estimates_of_item, given_and_taken
+        from verale.report.estimates import estimates_of, given_and_taken
 
         collection, account, now, standing = self._collection, None, [], {}
         head, numbers = collection.checked_head, collection.numbers
         if head is not None and numbers is not None and not (item.record and item.record["reason"] == "limit"):
             account = proved_account(item.data, certificate, head, numbers)
-        estimates = estimates_of_item(collection, item, certificate)
+        with naming(collection.latents_path, LatentsError):
+            estimates = estimates_of(certificate, collection.head, collection.latents_of(item))
         if account is not None and collection.head is not None and estimates.activations:
             # Of each rival that is told what the class gets, and what is taken back, at this image.
             rivals = [each.rival for each in account.closest]

@@ -65,7 +65,10 @@ _COLUMNS: dict[str, tuple[str, Callable[[_Row], Any]]] = {
     "label": ("Int64", lambda row: row.item.label),
     "label_is": ("string", lambda row: None if row.item.label is None else f"{AS_LABELLED}, which nothing checks"),
     "predicted": ("Int64", lambda row: row.item.predicted),
-    "class": ("string", lambda row: None if row.item.predicted is None else _text(row.named)),
+    "class": (
+        "string",
+        lambda row: None if row.item.predicted is None else _text(row.named),
+    ),
     "class_named_by": ("string", lambda row: row.named_by),
     "correct": ("boolean", lambda row: row.item.correct),
     "paradigm": ("string", lambda row: row.stated("paradigm")),

@@ -83,7 +83,16 @@ def with_verdicts_from(collection: Collection, audit_log: str | Path) -> Collect
     Raises:
         InputError: a file that is not an audit log, or contradicts itself.
     """
-    here = _digests(collection)
+    latents, seen = collection.latents_path, find_seen(collection.folder)
+    here = dict.fromkeys(("head", *_CHECKED_WITH)) | {
+        "head": None if collection.head is None else collection.head.digest,
+        "latents": None if latents is None else sha256_of(latents),
+    }  # the digests of what an audit of the collection would use, as `run` has them; None for what is not there
+    if seen is not None:
+        try:
+            here |= {"network": sha256_of(seen[0]), "pictures": picture_files(seen[1], opener_of(seen[1]))[1]}
+        except (PictureError, OSError) as error:
+            raise InputError(seen[1], f"cannot be read ({error}); expected pictures") from error
     shown = {item.sha256: item.certificate for item in collection.items if item.path is not None}
     weakest: dict[str, Mapping[str, Any]] = {}
     others = set()
@@ -109,21 +118,6 @@ def with_verdicts_from(collection: Collection, audit_log: str | Path) -> Collect
     earlier = any(record["run"]["checker"]["sha256"] != checker_digest() for record in weakest.values())
     said = f"read from {Path(audit_log).name}{', by another version of the checker' if earlier else ''}"
     return collection.with_records(lambda item: weakest.get(item.sha256 or ""), said)
-
-
-def _digests(collection: Collection) -> dict[str, str | None]:
-    """The digests of what an audit of the collection would use, as `run` has them; None for what is not there."""
-    latents, seen = collection.latents_path, find_seen(collection.folder)
-    here = dict.fromkeys(("head", *_CHECKED_WITH)) | {
-        "head": None if collection.head is None else collection.head.digest,
-        "latents": None if latents is None else sha256_of(latents),
-    }
-    if seen is not None:
-        try:
-            here |= {"network": sha256_of(seen[0]), "pictures": picture_files(seen[1], opener_of(seen[1]))[1]}
-        except (PictureError, OSError) as error:
-            raise InputError(seen[1], f"cannot be read ({error}); expected pictures") from error
-    return here
 
 
 def _weaker(one: Mapping[str, Any], other: Mapping[str, Any], here: Mapping[str, object]) -> Mapping[str, Any]:
