@@ -23,8 +23,10 @@ from verale.certificate.words import (
     labelled,
     subjects,
 )
-from verale.checker import CheckerError
+from verale.checker import CheckerError, PictureError
 from verale.checker.certificate import LARGEST, Certificate, Document, PatchStatement, read_certificate
+from verale.checker.errors import UnprovedError
+from verale.checker.read.pictures import Picture, Pictures
 from verale.checker.verdict import EXIT_UNUSABLE, claim_in_words
 from verale.errors import InputError, naming
 from verale.files import SentFile, certificate_index, certificates_folder, certificates_in, read
@@ -43,9 +45,7 @@ if TYPE_CHECKING:
     from verale.checker import Auditor
     from verale.checker.head import Head as CheckedHead
     from verale.checker.numbers import Numbers
-    from verale.checker.read.pictures import Picture
     from verale.head import Head
-    from verale.report.verdicts import ToldOrigin
     from verale.runs.arguments import HeadFile
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
     "UNEXPLAINED",
     "Collection",
     "Item",
+    "ToldOrigin",
     "collect",
     "item_beside",
     "own_latents",
@@ -178,6 +179,39 @@ class Item:
     def correct(self) -> bool | None:
         """Whether the class is the true one; None where that is unknown."""
         return None if self.label is None or self.predicted is None else self.predicted == self.label
+
+
+@dataclass(frozen=True, eq=False)
+class ToldOrigin:
+    """What is said of where a prototype comes from.
+
+    Attributes:
+        sentence: names the picture by its digest.
+        caption: the same beside the picture with its patch outlined, "this part of this picture"; empty where no origin
+            is proved.
+        cell: row and column of the patch.
+        network: digest of the network that gives it.
+        decoded: which of the pictures were made from other files, and how, in words; empty of none.
+    """
+
+    sentence: str
+    caption: str = ""
+    cell: tuple[int, int] = (0, 0)
+    network: str = ""
+    decoded: str = ""
+    _digest: str = ""
+    _pictures: Pictures | None = None
+
+    @property
+    def picture(self) -> Picture | None:
+        """The picture that the caption speaks of; None where there is no caption. Raises InputError: its file was
+        changed meanwhile."""
+        if not self.caption or self._pictures is None:
+            return None
+        try:
+            return self._pictures.find(self._digest)
+        except (PictureError, UnprovedError) as error:
+            raise InputError(f"picture {self._digest[:16]}...", str(error)) from error
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from verale.certificate.words import above, below
 from verale.checker import AuditOptions, Auditor, PictureError
@@ -22,10 +22,10 @@ from verale.checker.file_auditor import UNUSABLE, checker_digest, picture_files
 from verale.checker.head import Head
 from verale.checker.options import in_words, program_in_words
 from verale.checker.origins import JudgedOrigin, Origin
-from verale.checker.read.pictures import Picture, Pictures
 from verale.checker.verdict import most_severe
 from verale.errors import InputError, option
 from verale.files import opener_of, reading
+from verale.report.collect import Collection, ToldOrigin
 from verale.runs.arguments import HeadFile
 from verale.runs.audit import AuditSetup, audited_by, auditor_of, judged_origins, origins_auditor
 from verale.runs.audit_log import read_records
@@ -33,10 +33,7 @@ from verale.runs.inputs import SOURCE, find_seen, sha256_of
 from verale.runs.options import RunOptions
 from verale.runs.source import load_source
 
-if TYPE_CHECKING:
-    from verale.report.collect import Collection
-
-__all__ = ["ToldOrigin", "audited", "origins_beside", "told_origins", "with_verdicts_from"]
+__all__ = ["audited", "origins_beside", "told_origins", "with_verdicts_from"]
 
 _log = logging.getLogger(__name__)
 _CHECKED_WITH = ("latents", "network", "pictures")
@@ -141,39 +138,6 @@ _NEAR = 100
 """A prototype is a patch to within this part of its length."""
 _LEAST_COSINE = 1 - Fraction(1, 2 * _NEAR**2)
 _COSINE_DIGITS = 10
-
-
-@dataclass(frozen=True, eq=False)
-class ToldOrigin:
-    """What is said of where a prototype comes from.
-
-    Attributes:
-        sentence: names the picture by its digest.
-        caption: the same beside the picture with its patch outlined, "this part of this picture"; empty where no origin
-            is proved.
-        cell: row and column of the patch.
-        network: digest of the network that gives it.
-        decoded: which of the pictures were made from other files, and how, in words; empty of none.
-    """
-
-    sentence: str
-    caption: str = ""
-    cell: tuple[int, int] = (0, 0)
-    network: str = ""
-    decoded: str = ""
-    _digest: str = ""
-    _pictures: Pictures | None = None
-
-    @property
-    def picture(self) -> Picture | None:
-        """The picture that the caption speaks of; None where there is no caption. Raises InputError: its file was
-        changed meanwhile."""
-        if not self.caption or self._pictures is None:
-            return None
-        try:
-            return self._pictures.find(self._digest)
-        except (PictureError, UnprovedError) as error:
-            raise InputError(f"picture {self._digest[:16]}...", str(error)) from error
 
 
 def told_origins(

@@ -17,10 +17,10 @@ from support.tabs import at
 from verale.certificate.words import about, below, between
 from verale.checker import certificate as checked
 from verale.checker.certificate import read_certificate
-from verale.report.collect import collect
+from verale.report.collect import ToldOrigin, collect
 from verale.report.estimates import estimates_of
 from verale.report.images import BY_ORDER
-from verale.report.verdicts import ToldOrigin, audited
+from verale.report.verdicts import audited
 
 HOSTILE = (
     "<img src=x onerror=\"document.title='owned'\">",
