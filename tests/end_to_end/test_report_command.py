@@ -92,6 +92,7 @@ def test_tables(folder, tmp_path):
         (("{f}", "-o", "{t}/r.html", "--log", "{f}/source.json"), InputError, "not a record of an audit log"),
         (("{f}", "-o", "{t}/r.html", "--log", "{f}/R", "--no-audit"), UsageError, "--no-audit"),
         (("{f}", "-o", "{t}/r.csv", "--provable"), UsageError, "--provable is for pages"),
+        (("{f}", "-o", "{t}/r.html", "--compact"), UsageError, "--compact is for pictures"),
     ],
 )
 def test_what_cannot_be_is_named(folder, tmp_path, arguments, kind, reason):

@@ -31,11 +31,8 @@ def test_a_folder_of_explain(folder):
     assert collection.name_of(1) == "bee" and collection.name_of(9) == "9"
     assert collection.items[0].correct is (collection.items[0].predicted == 0)
     assert collection.source.origins[0].column == 2
-
-
-def test_one_certificate_with_what_lies_beside_it(folder):
     (item,) = collect(folder / "000002.ale.json").items
-    assert (item.index, item.file.name, item.seconds) == (2, "2.png", 0.325)
+    assert (item.index, item.file.name, item.seconds) == (2, "2.png", 0.325), "of one certificate, what is beside it"
 
 
 def test_images_go_by_the_digest_of_their_latents_not_by_the_name_of_the_file(folder):

@@ -26,7 +26,6 @@ from verale.report.estimates import (
     Standing,
     activations_of,
     estimates_of,
-    favoured_classes,
     given_and_taken,
 )
 from verale.search.explain import explain
@@ -136,13 +135,6 @@ def test_one_patch_with_banks_has_no_lead():
     _, certificate = explained(head)
     single = replace(certificate, patches=1, statements=(PatchStatement(0, 0, 0, 1),))
     assert estimates_of(single, head, torch.zeros(1, 1, head.depth)).ahead == []
-
-
-def test_prototypes_vote_for_a_class_where_they_do():
-    head = small_head("euclidean")
-    assert favoured_classes(head) == [j % 3 for j in range(12)]
-    assert favoured_classes(replace(head, weight=-head.weight.abs())) == [None] * 12
-    assert set(favoured_classes(varied_head("tree"))) == {None}
 
 
 @pytest.mark.parametrize("name", ["euclidean", "cosine", "softmax"])

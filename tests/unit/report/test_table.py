@@ -37,16 +37,12 @@ def test_one_row_an_image(collection):
     assert table["margin"][0] == float(below(collection.items[0].margin))
     assert table["statements"].isna().tolist() == [False, False, True, True]
     assert table["message"][2] == "a tie" and table["minimality"][0] == "not checked"
-    assert table["image"][0].endswith(r"0-\udcff.png"), "bytes that are no UTF-8 are escaped"
-
-
-def test_it_says_how_much_statements_bound(collection):
-    table = frame(collection)
     head, item = collection.head, collection.items[0]
     assert table["prototypes"][0] == head.size and table["pairs"][0] == head.size * item.certificate.patches
     assert table["bounded_pairs"][0] == item.size, "each statement is about a pair"
     assert 0 < table["bounded_prototypes"][0] <= head.size
     assert table["pairs"].isna().tolist() == [False, False, True, True]
+    assert table["image"][0].endswith(r"0-\udcff.png"), "bytes that are no UTF-8 are escaped"
 
 
 def test_parquet_holds_the_table(collection):

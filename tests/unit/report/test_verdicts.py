@@ -44,12 +44,6 @@ def test_audited_now_with_head_and_latents(folder):
     assert collection.items[0].record["claims"] == dict.fromkeys(("entailment", "instance", "minimality"), "proved")
 
 
-def test_without_a_head_nothing_is_audited(folder):
-    (folder / "head.safetensors").unlink()
-    collection = audited(collect(folder))
-    assert statuses(collection) == [NOT_AUDITED] * 4 and collection.audited == ""
-
-
 def test_what_is_not_proved_is_not_called_so(folder):
     (folder / "000001.ale.json").write_text("{")
     record = json.loads((folder / "000002.ale.json").read_text())
@@ -85,11 +79,6 @@ def test_what_claims_no_instance_is_not_just_called_proved(folder, tmp_path):
     assert CliRunner().invoke(audit, [*arguments, "--entailment-only"]).exit_code == 0
     read = with_verdicts_from(collect(folder), tmp_path / "log")
     assert sorted(item.verdict.caveat for item in read.items) == ["instance not checked"] * 3 + ["no instance claimed"]
-
-
-def test_verdicts_of_an_audit_log(folder):
-    collection = with_verdicts_from(collect(folder), audit_log_of(folder))
-    assert statuses(collection) == ["PROVED"] * 4 and "r.json" in collection.audited
 
 
 def test_a_verdict_is_for_the_same_bytes_only(folder):
