@@ -20,31 +20,31 @@ datasets/footer.py chunks_of: a footer may say less than there is
     unit/datasets/test_footer.py::test_chunks_that_pyarrow_counts_otherwise_are_refused
 report/collect.py Collection._network_named: the fields of whatever network lies beside are those of the named one
     beside.sha256 == network => True
-    unit/report/test_fields.py::test_another_network_beside_does_not_count
+    unit/report/test_collect.py::test_another_network_beside_does_not_count
 report/vocabulary.py of_fields: what source.json notes is told as the checker's
     fields is not None and fields.by_checker => fields is not None
     unit/report/test_vocabulary.py::test_fields_that_the_checker_computed_are_told_from_those_that_are_noted
 report/verdicts.py _told: an origin that is not proved is told as one that is
     never not judged.by
-    unit/report/test_origins.py::test_what_is_not_proved_is_never_told_as_proved[euclidean]
+    unit/report/test_verdicts.py::test_what_is_not_proved_is_never_told_as_proved[euclidean]
 report/collect.py Collection.origin_of: a patch of another network's grid is outlined
     told.network != network => False
-    unit/report/test_origins.py::test_a_caption_stands_beside_the_picture_and_its_patch_alone[euclidean]
+    unit/report/test_verdicts.py::test_a_caption_stands_beside_the_picture_and_its_patch_alone[euclidean]
 report/page.py page: the caption stands beside whatever picture there is
     told.caption if j in training.parts else told.sentence => told.caption
     unit/cli/test_origins.py::test_without_its_picture_the_sentence_names_it
 report/verdicts.py _is_near: a prototype is whatever patch is nearest
     (_NEAR * origin.distance) ** 2 <= length => True
-    unit/report/test_origins.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[euclidean-arb-arb]
+    unit/report/test_verdicts.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[euclidean-arb-arb]
 report/verdicts.py _is_near: a prototype is whatever direction is nearest
     origin.cosine >= _LEAST_COSINE => True
-    unit/report/test_origins.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[cosine-arb-arb]
+    unit/report/test_verdicts.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[cosine-arb-arb]
 runs/audit.py origins_auditor: the head is read again
     auditor_of(setup, file.data) => auditor_of(setup)
-    unit/report/test_origins.py::test_the_head_that_was_read_counts[euclidean]
+    unit/report/test_verdicts.py::test_the_head_that_was_read_counts[euclidean]
 runs/audit.py judged_origins: nothing is asked of the checker
     judge_origins(auditor, read(path, 'an origins file', LARGEST + 1)) => ()
-    unit/report/test_origins.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[euclidean-arb-arb]
+    unit/report/test_verdicts.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[euclidean-arb-arb]
 cli/origins.py audit_origins: an origin that is not proved changes no code
     most_severe(codes) => 0
     unit/cli/test_origins.py::test_what_is_changed_is_not_proved[distance]
@@ -694,7 +694,7 @@ report/images.py Matcher._of_picture: the file that source.json names is the pic
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-html]
 report/images.py Matcher._of_picture: an entry of source.json may contradict itself
     (file in places and (is_noted or not source.pictures)) or (is_noted and not is_there) => True
-    unit/report/test_named_pictures.py::test_an_entry_that_contradicts_itself_says_nothing
+    unit/report/test_images.py::test_an_entry_that_contradicts_itself_says_nothing
 report/images.py Matcher.image: an image of latents is verified
     AS_NOTED if by_latents and self._noted else BY_ORDER => '' if by_latents and self._noted else BY_ORDER
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[csv]
@@ -768,13 +768,13 @@ report/static_pages.py attribution_page: those that explanations share are, too
     unit/runs/test_attribute.py::test_the_page_says_what_the_numbers_mean_and_asks_nobody[top_k]
 report/page_files/detail.js: the proof of a picture is not told
     rows.pictured[row] && data.words.computed[rows.pictured[row]] => null
-    end_to_end/pages/test_report_pictures.py::test_the_proof_of_the_picture_is_told[real]
+    end_to_end/pages/test_report_fields.py::test_the_proof_of_the_picture_is_told[real]
 report/page_files/detail.js: the first claim has all meanings
     (meaning[name] || name) => meaning.entailment
-    end_to_end/pages/test_report_pictures.py::test_the_proof_of_the_picture_is_told[float32]
+    end_to_end/pages/test_report_fields.py::test_the_proof_of_the_picture_is_told[float32]
 report/page_files/detail.js: a page hides a mistake
     rows.label[row] === rows.predicted[row] ? ["the network is right" => true ? ["the network is right"
-    end_to_end/pages/test_report_pictures.py::test_a_mistake_is_told_as_labelled
+    end_to_end/pages/test_report_fields.py::test_a_mistake_is_told_as_labelled
 report/page_files/check.js: another picture is proved again
     one.digest.sha256 === own => one.digest.sha256
     end_to_end/pages/test_report_check.py::test_another_picture_is_not_proved[False]

@@ -5,18 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PIL import Image
+from support.networks import chunk, picture_digest, png
 
 from verale.errors import InputError
+from verale.report import images as module
 from verale.report.collect import Item
 from verale.report.images import (
     AS_NOTED,
     BY_ORDER,
     GONE,
+    OTHER,
+    OUTSIDE,
     Match,
     Matcher,
+    pictures_in,
     prototype_pictures,
     require_consistent,
 )
+from verale.report.thumbnails import ImageFile, image_of, open_image, to_draw
+from verale.runs.inputs import sha256_of
 from verale.runs.source import Source
 
 ROOT = Path("/images")
@@ -122,3 +130,162 @@ def test_pictures_of_prototypes_are_files_whose_names_are_numbers(tmp_path) -> N
         prototype_pictures(tmp_path, tmp_path / "none")
     with pytest.raises(InputError, match="no picture whose name is a prototype's number"):
         prototype_pictures(tmp_path, tmp_path)
+
+
+GREY = [[[1, 2, 3], [40, 50, 60]]]
+COLOURS = [[[1, 2]], [[3, 4]], [[5, 6]]]
+HERE, THERE = picture_digest(GREY), picture_digest(COLOURS)
+
+
+def test_a_grey_file_stands_for_one_channel_and_for_three() -> None:
+    one, three = pictures_in(png(GREY))
+    assert (one.shape, three.shape) == ((1, 2, 3), (3, 2, 3))
+    assert [one.digest, three.digest] == [picture_digest(GREY), picture_digest(GREY * 3)]
+    (colours,) = pictures_in(png(COLOURS))
+    assert colours.digest == THERE and image_of(colours).getpixel((1, 0)) == (2, 4, 6)
+    assert image_of(one).getpixel((2, 1)) == image_of(three).getpixel((2, 1)) == (60, 60, 60)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x89PNG\r\n\x1a\n",
+        png(GREY)[:-1],
+        png(GREY, between=chunk(b"PLTE", bytes(3))),
+        png(GREY).replace(b"IEND", b"IENd"),
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", b"\xff" * 13) + png(GREY)[33:],
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", bytes(13)) + png(GREY)[33:],
+    ],
+)
+def test_what_the_checker_refuses_holds_no_picture(data: bytes, tmp_path: Path) -> None:
+    assert [*pictures_in(data)] == []
+    (tmp_path / "a.png").write_bytes(data)
+    with pytest.raises(InputError, match="does not hold the picture that the certificate names"):
+        open_image(ImageFile(tmp_path / "a.png", picture=HERE), 8)
+
+
+def test_files_are_looked_through_once_and_only_where_that_is_needed(tmp_path: Path, monkeypatch) -> None:
+    source = run(tmp_path, ["a.png", "b.png", "nothing.png"], [GREY, COLOURS, None])
+    read = []
+    true = module.read
+    monkeypatch.setattr(
+        module, "read", lambda path, *rest, **more: read.append(Path(path).name) or true(path, *rest, **more)
+    )
+    matcher = Matcher(source.within(tmp_path), None, tmp_path)
+    files = [tmp_path / "pictures" / name for name in ("a.png", "b.png")]
+    for digest, number, file in ((HERE, 0, 0), (HERE, 2, 0), (THERE, 2, 1), (HERE, 2, 0), (THERE, 2, 1)):
+        match = matcher.matched(None, digest, number)[1]
+        assert match is not None and match.file == files[file]
+    assert matcher.matched(None, "0" * 64, 2)[1] == Match(None, None, None, OTHER)
+    assert [name for name in read if name != "nothing.png"] == ["a.png", "b.png"]
+
+
+def test_no_more_is_looked_through_than_is_bounded(tmp_path: Path, monkeypatch) -> None:
+    source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS])
+    size = len(GREY[0]) * len(GREY[0][0]) * 4
+    for most, note in ((size, ""), (size - 1, OTHER)):
+        monkeypatch.setattr(module, "_SEARCHED", most)
+        assert matched(tmp_path, source, 1)[1].note == note  # type: ignore[union-attr]
+        assert matched(tmp_path, source, 0)[1].note == "", "where it is noted, it is looked for"  # type: ignore[union-attr]
+    assert matched(tmp_path, source)[1].held is not None  # type: ignore[union-attr]
+    monkeypatch.setattr(module, "_KEPT", 0)
+    assert matched(tmp_path, source)[1].held is None, "it is read again to be drawn"  # type: ignore[union-attr]
+    monkeypatch.setattr(module, "_LARGEST", 5)
+    assert [*pictures_in(png(GREY))] == []
+
+
+def run(
+    folder: Path, names: list[str], pictures: list[object], digests: tuple[str, ...] = (), **more: object
+) -> Source:
+    """What `source.json` says of files in a run's folder `pictures`, which are written."""
+    files = []
+    for name, picture in zip(names, pictures, strict=True):
+        path = folder / "pictures" / name
+        path.parent.mkdir(exist_ok=True)
+        if picture is not None:
+            path.write_bytes(png(picture))  # type: ignore[arg-type]
+        files.append(path)
+    sums = tuple(sha256_of(path) if path.exists() else "0" * 64 for path in files)
+    noted = {"labels": tuple(range(len(files))), "digests": sums, "pictures": digests} | more
+    return Source(folder / "pictures", tuple(files), **noted)  # type: ignore[arg-type]
+
+
+def matched(folder: Path, source: Source, number: int | None = 0) -> tuple[int | None, Match | None]:
+    return Matcher(source.within(folder), None, folder).matched(None, HERE, number)
+
+
+@pytest.mark.parametrize("number", [0, 1, None])
+def test_the_file_that_is_noted_is_the_picture(number: int | None, tmp_path: Path) -> None:
+    source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS], (HERE, THERE))
+    file = tmp_path / "pictures" / "a.png"
+    assert matched(tmp_path, source, number) == (0, Match(file, source.digests[0], 0, "", HERE))
+    assert to_draw(source, matched(tmp_path, source)[1]) == ImageFile(file, picture=HERE)
+
+
+def test_an_entry_that_contradicts_itself_says_nothing(tmp_path: Path) -> None:
+    """It notes another picture's file, or its digest for this file."""
+    file = tmp_path / "pictures" / "a.png"
+    for digests in ((THERE, HERE), (THERE, THERE)):
+        source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS], digests)
+        assert matched(tmp_path, source) == (None, Match(file, None, None, "", HERE, contradicted=True))
+    file.unlink()
+    source = run(tmp_path, ["b.png"], [COLOURS], (HERE,))
+    assert matched(tmp_path, source) == (None, Match(None, None, None, OTHER, contradicted=True))
+    assert to_draw(source, Match(None, None, None, OTHER)) is None
+
+
+def test_a_number_proposes_a_file_where_no_digests_are_noted(tmp_path: Path) -> None:
+    file = tmp_path / "pictures" / "a.png"
+    source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS])
+    assert matched(tmp_path, source) == (0, Match(file, source.digests[0], 0, "", HERE))
+    assert matched(tmp_path, source, 1) == (None, Match(file, None, None, "", HERE)), "it was the wrong one"
+    assert matched(tmp_path, source, 7) == matched(tmp_path, source, None) == matched(tmp_path, source, 1)
+
+
+def test_a_file_that_has_moved_keeps_its_label(tmp_path: Path) -> None:
+    source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS], (HERE, THERE))
+    (tmp_path / "pictures" / "a.png").rename(tmp_path / "pictures" / "moved.png")
+    found = Match(tmp_path / "pictures" / "moved.png", source.digests[0], 0, "", HERE)
+    assert matched(tmp_path, source) == (0, found)
+    (tmp_path / "pictures" / "a.png").write_bytes(b"something else")
+    assert matched(tmp_path, source) == (0, found)
+    Image.new("RGB", (3, 2)).save(tmp_path / "pictures" / "moved.png")
+    assert matched(tmp_path, source) == (0, Match(tmp_path / "pictures" / "a.png", source.digests[0], 0, GONE))
+    assert to_draw(source, Match(tmp_path / "pictures" / "a.png", None, 0, GONE)) is None
+
+
+def test_without_source_the_pictures_of_the_run_are_looked_through(tmp_path: Path) -> None:
+    run(tmp_path, ["a.png"], [GREY])
+    assert matched(tmp_path, Source()) == (0, Match(tmp_path / "pictures" / "a.png", None, None, "", HERE))
+    (tmp_path / "pictures" / "a.png").unlink()
+    assert matched(tmp_path, Source()) == (0, None), "the pictures of a tensor are not shown"
+    stored = Matcher(Source(), ["5" * 64], tmp_path)
+    assert stored.matched(None, HERE, 0) == (None, None), "nothing says which latents are the picture's"
+
+
+def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
+    out, private = tmp_path / "out", tmp_path / "private"
+    (out / "pictures").mkdir(parents=True)
+    private.mkdir()
+    (private / "a.png").write_bytes(png(GREY))
+    (out / "pictures" / "a.png").symlink_to(private / "a.png")
+    (out / "pictures" / "b.png").symlink_to(private / "a.png")
+    source = Source(private, (private / "a.png",), (1,), (None,), pictures=(HERE,))
+    assert matched(out, source) == (0, Match(private / "a.png", None, 1, OUTSIDE))
+    assert matched(out, Source()) == (0, None)
+    (out / "pictures" / "a.png").unlink()
+    (out / "pictures" / "a.png").write_bytes(png(GREY))
+    assert matched(out, source) == (0, Match(out / "pictures" / "a.png", None, 1, "", HERE)), "the run keeps a copy"
+
+
+def test_of_latents_no_image_is_verified(tmp_path: Path) -> None:
+    source = run(tmp_path, ["a.png"], [GREY], latents=("5" * 64,))
+    matcher = Matcher(source, None, tmp_path)
+    index, match = matcher.matched("5" * 64, None, 0)
+    assert index == 0 and match == Match(source.files[0], source.digests[0], 0, AS_NOTED)
+    assert matcher.matched(None, None, 0) == (None, None)
+    pictured = Source(source.folder, source.files, (None,), source.digests, pictures=(HERE,))
+    assert Matcher(pictured, ["5" * 64], tmp_path).matched("5" * 64, None, 0)[1].note == BY_ORDER  # type: ignore[union-attr]
+    by_order = Source(source.folder, source.files, (None,), (None,))
+    assert Matcher(by_order, None, tmp_path).matched(None, None, 0) == (0, Match(source.files[0], None, None, BY_ORDER))
