@@ -99,6 +99,7 @@ def test_show_of_every_kind_of_head(name: str) -> None:
     assert in_order(told) == in_order(Certificate.load(file).statements)
 
 
+@pytest.mark.parametrize("folder", ["top_k"], indirect=True)  # the search of the other takes long
 def test_necessity(folder: Path) -> None:
     file = folder / "000000.ale.json"
     certificate = Certificate.load(file)

@@ -108,6 +108,7 @@ def mostly_here(by_a_process: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
+@pytest.mark.long  # a network is trained, and its pictures proved
 def test_from_pictures_to_a_page_and_training_once(
     run: ModuleType, packages: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

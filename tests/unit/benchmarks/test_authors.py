@@ -121,6 +121,7 @@ def rows(
     return list(theirs(run, code, [Explainer("named", kind, paradigm)]))
 
 
+@pytest.mark.long  # two processes
 def test_one_explainer_for_all_images_and_a_fresh_one_for_those_that_follow(code, tmp_path):
     kept, second, fresh = rows(code, tmp_path, "Stated", "triangle", images=2)
     assert (kept.verdict, kept.title, kept.follows) == ("proved", "named", False) and kept.size
@@ -135,12 +136,13 @@ def test_the_limit_ends_what_takes_longer(code, tmp_path):
     assert [row.verdict for row in rows(code, tmp_path, "Endless", limit=0.2, images=2)] == ["limit", "limit"]
 
 
+@pytest.mark.long  # likewise
 @pytest.mark.parametrize(
     ("kind", "says"),
     [
         ("Failing", "RuntimeError: Ran out"),
-        pytest.param("Leaving", "SystemExit", marks=pytest.mark.long),
-        pytest.param("Missing", "AttributeError", marks=pytest.mark.long),
+        ("Leaving", "SystemExit"),
+        ("Missing", "AttributeError"),
     ],
 )
 def test_what_fails_says_why(kind, says, code, tmp_path):

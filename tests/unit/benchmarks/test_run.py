@@ -26,7 +26,7 @@ def tiny(geometry: str):
     return generate
 
 
-@pytest.mark.parametrize("geometry", ["euclidean", "softmax"])
+@pytest.mark.parametrize("geometry", [pytest.param("euclidean", marks=pytest.mark.long), "softmax"])
 def test_every_certificate_is_audited_and_tabulated(geometry, tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(run.HEADS, "tiny", tiny(geometry))
     assert run.main(["--heads", "tiny", "--images", "2", "--batch", "2", "--out", str(tmp_path)]) == 0
@@ -60,7 +60,13 @@ def test_unknown_names_are_refused(tmp_path, capsys):
         build("astrology", tmp_path, 1)
 
 
-@pytest.mark.parametrize("name", ["cub-protopnet", "cub-cosine", "cub-pipnet", "cub-gaussian", "cub-protopool"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("cub-cosine", "cub-pipnet", "cub-protopool"),
+        *(pytest.param(each, marks=pytest.mark.long) for each in ("cub-protopnet", "cub-gaussian")),  # 2,000 prototypes
+    ],
+)
 def test_synthetic_heads_are_of_cub_size_and_reproducible(name, tmp_path):
     first, again = build(name, tmp_path, 1), build(name, tmp_path, 1)
     assert first.head.digest == again.head.digest and (first.latents == again.latents).all()

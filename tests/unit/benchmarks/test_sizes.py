@@ -11,7 +11,7 @@ from verale.head import as_patches
 from verale.search.explain import explain
 
 
-@pytest.mark.parametrize("geometry", ["euclidean", "softmax"])
+@pytest.mark.parametrize("geometry", [pytest.param("euclidean", marks=pytest.mark.long), "softmax"])
 def test_sizes_are_those_of_certificates_and_never_larger_than_before(geometry):
     head = small_head(geometry, 3)
     latents = as_patches(small_latents(head, seed=3)).float()

@@ -112,6 +112,7 @@ def test_an_image_over_the_budget_is_stopped_and_said(tmp_path):
         assert within.explain(1, Method("hypersphere", "nearest")) is None
 
 
+@pytest.mark.long  # likewise
 def test_a_process_that_fails_is_no_image_over_the_budget_and_a_refusal_is_a_reason(tmp_path):
     head = small_head("softmax")
     head.save(tmp_path / "head")
