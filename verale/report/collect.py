@@ -34,7 +34,7 @@ from verale.report.grid import Grid, NetworkBeside, grid_of_image
 from verale.report.images import OUTSIDE, Match, Matcher, prototype_pictures, require_consistent
 from verale.runs.explained_run import HeadOfRun
 from verale.runs.inputs import SOURCE, TABLE, find_inputs, images_of_run
-from verale.runs.listed import Listing, StoredBytes, differences
+from verale.runs.listed import Listing, differences
 from verale.runs.source import Source, load_source
 from verale.runs.table import Explained, read_table
 
@@ -320,11 +320,6 @@ class Collection:
     def paths(self) -> list[str]:
         """The certificates' files."""
         return [str(item.path) for item in self.items if item.path is not None]
-
-    @property
-    def stored(self) -> list[StoredBytes]:
-        """The certificates, as they were read."""
-        return [StoredBytes(str(item.path), item.data) for item in self.items if item.path is not None]
 
     @property
     def own_names(self) -> bool:

@@ -31,7 +31,6 @@ from verale.report.images import AS_NOTED, BY_ORDER, GONE, OTHER
 from verale.report.page_check import Checking
 from verale.report.page_full import EmbeddedPrototypes, Full
 from verale.report.templates import csp_digest, deflated, joined, rendered
-from verale.report.thumbnails import Thumbnails
 from verale.runs.explained_run import OBSERVABLES
 from verale.runs.inputs import SOURCE
 from verale.version import __version__
@@ -76,7 +75,7 @@ def page(
     grid = grids.pop() if len(grids) == 1 else None
     network = networks.pop() if len(networks) == 1 else None
     proved = None if grid is None else network
-    training = EmbeddedPrototypes.of(collection, Thumbnails(side), size // _TRAINING_SHARE, proved, notes)
+    training = EmbeddedPrototypes.of(collection, side, size // _TRAINING_SHARE, proved, notes)
     checking = Checking.of(collection, notes) if provable else None
     lines = [_line(collection, item) for item in collection.items]
     rows: dict[str, list[Any]] = {name: [line[name] for line in lines] for name in _line(collection, Item(None))}

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import io
 from base64 import b64decode
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,7 +27,7 @@ from verale.report.explanation import conditions, named_prototypes, narrower
 from verale.report.grid import Grid
 from verale.report.page_check import Checking
 from verale.report.templates import deflated
-from verale.report.thumbnails import ImageFile, Thumbnails, Window, to_draw, window_of
+from verale.report.thumbnails import ImageFile, Window, thumbnail, to_draw, window_of
 
 if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
@@ -86,7 +86,7 @@ class Full:
         """With room for so many bytes, and images of at most `side` pixels a side. `observable` is what comparing a
         patch with a prototype gives."""
         self._collection, self._checking, self._observable, self._fields = collection, checking, observable, fields
-        self._room, self._thumbnails = room, Thumbnails(side)
+        self._room, self._side = room, side
         self.window = window_of(collection.source.preprocessing)
         self._most = 1 if checking is not None else _TOGETHER  # questions to a checker may be long
         self._entries: list[_Entry] = []
@@ -105,7 +105,7 @@ class Full:
             picture = ""
             if (file := to_draw(self._collection.source, item.image)) is not None:
                 try:
-                    picture = self._thumbnails.uri(file)
+                    picture = thumbnail(file, self._side)
                 except InputError as error:
                     self.unread.append(f"{Path(file.path).name}: {error.problem}")
             entry = _Entry(item, picture, *self._told(item, item.certificate, picture))
@@ -294,7 +294,7 @@ class EmbeddedPrototypes:
 
     @classmethod
     def of(
-        cls, collection: Collection, made: Thumbnails, room: int, network: str | None, notes: list[str]
+        cls, collection: Collection, side: int, room: int, network: str | None, notes: list[str]
     ) -> EmbeddedPrototypes:
         """Pictures of which prototypes are proved to be parts by the network with this digest, their own, then training
         images; what fits into `room` bytes. What is missing is noted."""
@@ -304,13 +304,13 @@ class EmbeddedPrototypes:
         uris: list[str] = []
         places: dict[object, int | None] = {}
 
-        def place(key: object, made: Callable[[], str]) -> int | None:
+        def place(key: object, file: ImageFile) -> int | None:
             """Where a picture is; None where it cannot be read, or has no room."""
             nonlocal left, unread, left_out
             if key not in places:
                 places[key] = None
                 try:
-                    uri = made()
+                    uri = thumbnail(file, side)
                 except InputError:
                     unread += 1
                     return None
@@ -323,13 +323,14 @@ class EmbeddedPrototypes:
 
         def of_file(file: Path, window: Window) -> int | None:
             admitted = source.admitted(file)
-            return None if admitted is None else place(file, partial(made.uri, ImageFile(admitted, window)))
+            return None if admitted is None else place(file, ImageFile(admitted, window))
 
         parts: dict[int, list[int]] = {}
         for j in collection.origins:
             if (part := collection.origin_of(j, network)) is not None:
                 picture, cell = part
-                if (where := place(picture.digest, partial(made.uri_of, picture))) is not None:
+                drawn = ImageFile("", picture=picture.digest, held=picture)
+                if (where := place(picture.digest, drawn)) is not None:
                     parts[j] = [where, *cell]
         own = {j: of_file(file, Window()) for j, file in collection.pictures.items() if j not in parts}
         training = {j for j, one in source.origins.items() if one.file and j not in own and j not in parts}

@@ -17,7 +17,7 @@ from verale.errors import InputError
 from verale.report.grid import grid_of_image
 from verale.report.images import AS_NOTED, OUTSIDE, Matcher, prototype_pictures
 from verale.report.templates import Bar, last_names, rendered
-from verale.report.thumbnails import ImageFile, Thumbnails, thumbnail, to_draw, window_of
+from verale.report.thumbnails import ImageFile, thumbnail, to_draw, window_of
 from verale.runs.compare import (
     ComparedImage,
     Counts,
@@ -133,7 +133,7 @@ def _pictures(comparison: RunComparison, listed: Sequence[ComparedImage], allow:
     """The images of A as data URIs, by their index: the pictures that certificates name; of others those that
     `source.json` binds by their digest. They lie in the folder or where it is allowed."""
     source = comparison.a.source.within(comparison.a.folder, comparison.b.folder, *map(Path, allow))
-    matcher, made = Matcher(source, None, comparison.a.folder), Thumbnails(_IMAGE_SIDE)
+    matcher = Matcher(source, None, comparison.a.folder)
     pictures: dict[int, str] = {}
     outside: set[Path] = set()
     for one in listed:
@@ -145,7 +145,7 @@ def _pictures(comparison: RunComparison, listed: Sequence[ComparedImage], allow:
         if match is None or file is None or match.note not in ("", AS_NOTED):
             continue
         try:
-            pictures[index] = made.uri(file)
+            pictures[index] = thumbnail(file, _IMAGE_SIDE)
         except InputError as error:
             _log.warning("%s", error)
     if outside:

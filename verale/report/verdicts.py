@@ -30,6 +30,7 @@ from verale.runs.arguments import HeadFile
 from verale.runs.audit import AuditSetup, audited_by, auditor_of, judged_origins, origins_auditor
 from verale.runs.audit_log import read_records
 from verale.runs.inputs import SOURCE, find_seen, sha256_of
+from verale.runs.listed import StoredBytes
 from verale.runs.options import RunOptions
 from verale.runs.source import load_source
 
@@ -63,7 +64,8 @@ def audited(
     files = collection.head_file.path, collection.latents_path
     setup = AuditSetup(*files, options or AuditOptions(), network, pictures)
     auditor = auditor_of(setup, collection.head_file.data)
-    for outcome in audited_by(auditor, collection.stored, setup, RunOptions(jobs)):
+    stored = [StoredBytes(str(item.path), item.data) for item in collection.items if item.path is not None]
+    for outcome in audited_by(auditor, stored, setup, RunOptions(jobs)):
         records[outcome.record["certificate"], outcome.record["sha256"]] = outcome.record
         advance(1)
     when = "when this page was written"

@@ -14,7 +14,7 @@ from verale.adapters.fields import ReceptiveFields
 from verale.errors import InputError
 from verale.report.grid import Grid
 from verale.report.page_full import plain_patches
-from verale.report.thumbnails import ImageFile, Thumbnails, open_image, thumbnail, window_of
+from verale.report.thumbnails import ImageFile, open_image, thumbnail, window_of
 
 WHOLE = (0, 0, 1, 1)
 
@@ -123,7 +123,7 @@ def test_squares_of_one_colour_are_known_and_what_their_fields_hold(tmp_path):
     image = Image.new("L", (8, 8))
     image.putpixel((1, 6), 255)
     image.save(tmp_path / "a.png")
-    uri = Thumbnails(224).uri(ImageFile(tmp_path / "a.png"))
+    uri = thumbnail(ImageFile(tmp_path / "a.png"), 224)
     assert plain_patches(uri, Grid(2, 2), {0, 1, 2, 3}, fields) == {0: "more", 1: "plain", 3: "plain"}
     assert plain_patches(uri, Grid(2, 2), {0, 2}, None) == {0: "unknown"}
     assert plain_patches(uri, Grid(2, 2, tokens=1), {0}, fields) == {}
