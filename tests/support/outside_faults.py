@@ -782,7 +782,7 @@ report/explanation.py Telling.of: any head has the certificate's names
     without head.sha256 != certificate.head
     end_to_end/test_show.py::test_of_another_head_nothing_is_told
 report/picture.py _drawn: a figure says PROVED of anything
-    content.shown.heading => 'PROVED'
+    said.heading => 'PROVED'
     unit/report/test_picture.py::test_what_is_not_audited_is_not_called_proved[top_k]
 report/single.py show: a notebook says PROVED of anything
     verdict.status.value => 'PROVED'
