@@ -21,9 +21,9 @@ datasets/footer.py chunks_of: a footer may say less than there is
 report/collect.py Collection._network_named: the fields of whatever network lies beside are those of the named one
     beside.sha256 == network => True
     unit/report/test_collect.py::test_another_network_beside_does_not_count
-report/vocabulary.py of_fields: what source.json notes is told as the checker's
+report/page.py of_fields: what source.json notes is told as the checker's
     fields is not None and fields.by_checker => fields is not None
-    unit/report/test_vocabulary.py::test_fields_that_the_checker_computed_are_told_from_those_that_are_noted
+    unit/report/test_page.py::test_fields_that_the_checker_computed_are_told_from_those_that_are_noted
 report/verdicts.py _told: an origin that is not proved is told as one that is
     never not judged.by
     unit/report/test_verdicts.py::test_what_is_not_proved_is_never_told_as_proved[euclidean]
@@ -680,9 +680,9 @@ search/several.py _OfActivations.left: a statement that neighbours imply is kept
     self._search.shrunk(self.problem, self._activations.explanation(stated, minimal))
     => self._activations.explanation(stated, minimal)
     unit/search/test_linked.py::test_several_explanations_claim_no_more
-report/vocabulary.py of_kernel: whatever the environment names is proved right
+report/page.py of_kernel: whatever the environment names is proved right
     never variable and PROVED in CHOICES.get(name, ())
-    unit/report/test_vocabulary.py::test_a_program_that_the_environment_named_is_not_called_proved_right
+    unit/report/test_page.py::test_a_program_that_the_environment_named_is_not_called_proved_right
 checker/options.py packages_of: what the default may compute with is not recorded
     return ("python-flint",) => return ()
     unit/checker/test_file_auditor.py::test_the_default_needs_and_names_what_it_loads_later
@@ -757,7 +757,7 @@ report/static_pages.py _pictures: any image stands beside what a certificate cla
     matcher.image(index, True) if picture is None else matcher.matched(None, picture, index)[1]
     => matcher.image(index, True)
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-compare]
-report/vocabulary.py of_unproved: prototypes are what their pictures show
+report/page.py of_unproved: prototypes are what their pictures show
     any((j not in proved for j in (*collection.source.origins, *collection.pictures))) => False
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[html]
 report/static_pages.py rules_page: prototypes of rules are what their pictures show

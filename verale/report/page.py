@@ -1,18 +1,22 @@
-"""The report as one static page: it contains everything that it shows, and makes no network request."""
+"""The report as one static page: it contains everything that it shows, and makes no network request. Its words are
+explained for people who have not met prototypes before."""
 
 from __future__ import annotations
 
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import asdict
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import torch
 
 from verale.certificate.words import (
     AS_LABELLED,
     LABELS,
     NOT_COMPARED,
+    PROTOTYPES,
     PROVED_PICTURE,
     about,
     below,
@@ -20,11 +24,15 @@ from verale.certificate.words import (
     how_computed,
     not_proved,
     pictures_of,
+    seen_alone,
     written,
 )
 from verale.checker.certificate import ARITHMETICS
-from verale.checker.verdict import claim_in_words
-from verale.report import vocabulary
+from verale.checker.options import CHOICES, PROVED
+from verale.checker.receptive import ReceptiveFields as Checked
+from verale.checker.verdict import claim_in_words, printable
+from verale.head import Cosine, Euclidean, MaskedMaxPooling, Softmax
+from verale.head.evaluation import similarity
 from verale.report.collect import Collection, Item
 from verale.report.explanation import in_brief
 from verale.report.images import AS_NOTED, BY_ORDER, GONE, OTHER
@@ -35,7 +43,21 @@ from verale.runs.explained_run import OBSERVABLES
 from verale.runs.inputs import SOURCE
 from verale.version import __version__
 
-__all__ = ["page"]
+if TYPE_CHECKING:
+    from verale.adapters.fields import ReceptiveFields
+    from verale.head import Head
+
+__all__ = [
+    "copy_of",
+    "meaning_of_prototypes",
+    "of_activations",
+    "of_fields",
+    "of_kernel",
+    "of_observables",
+    "of_squares",
+    "of_unproved",
+    "page",
+]
 
 _SCRIPTS = ("numbers.js", "text.js", "draw.js", "list.js", "account.js", "detail.js", "check.js", "start.js")
 _PICTURED = 40
@@ -44,6 +66,18 @@ _REST = 2**17
 """About the bytes that are the same on every page."""
 _TRAINING_SHARE = 4
 """Pictures of prototypes take at most one part in so many of the page."""
+_KERNELS = {
+    "proved-or-arb": "that is itself proved right, in Rocq, and in what its proof does not cover by one that computes"
+    " with exact integers and the interval arithmetic of Arb",
+    "arb": "that computes with exact integers and the interval arithmetic of Arb",
+    "mpmath": "that computes with exact integers and the interval arithmetic of mpmath",
+    "both": "in two interval arithmetics, those of Arb and of mpmath",
+    "proved": "that is itself proved right, in Rocq",
+    "all": "in two interval arithmetics, and by one that is itself proved right, in Rocq",
+}
+_FROM_0 = "Rows, columns and patches count from 0."
+_NAMED = 3
+"""The most modules of unknown reach that are named."""
 
 
 def page(
@@ -91,6 +125,7 @@ def page(
         full.add(item)
     full.finish()
     notes += _notes(collection, full, size)
+    meaning, unproved = meaning_of_prototypes(collection), of_unproved(collection, training.parts)
     rows |= full.rows
     data = {
         "version": __version__,
@@ -105,16 +140,16 @@ def page(
         "pictures": training.whole,
         "training": training.uris,
         "blocks": full.firsts,
-        "copy": None if head is None else vocabulary.copy_of(head),
+        "copy": None if head is None else copy_of(head),
         "words": {
             "labelled": AS_LABELLED,
             "computed": {arithmetic: how_computed(arithmetic) for arithmetic in ARITHMETICS},
-            "prototypes": vocabulary.meaning_of_prototypes(collection),
-            "shown": vocabulary.of_unproved(collection, training.parts),
-            "activations": vocabulary.of_activations(head),
-            "observables": vocabulary.of_observables(head),
-            "squares": vocabulary.of_squares(fields),
-            "fields": vocabulary.of_fields(fields),
+            "prototypes": meaning,
+            "shown": unproved,
+            "activations": of_activations(head),
+            "observables": of_observables(head),
+            "squares": of_squares(fields),
+            "fields": of_fields(fields),
         },
         "grid": None if grid is None else asdict(grid),
         "fields": None if fields is None or fields.whole else fields.record(),
@@ -126,8 +161,8 @@ def page(
         "page.html",
         ("page.css",),
         title=title,
-        prototypes=vocabulary.of_prototypes(collection, training.parts),
-        squares=vocabulary.of_squares(fields),
+        prototypes=" ".join(filter(None, (meaning, unproved))),
+        squares=of_squares(fields),
         pictured=sum(item.proves_picture for item in collection.items),
         script=script,
         script_digests=[csp_digest(script.encode()), *([] if checking is None else [checking.csp_digest])],
@@ -262,7 +297,7 @@ def _line(collection: Collection, item: Item) -> dict[str, Any]:
         kernel = proved.pop() if len(proved) == 1 else record["run"]["kernel"]
         checker = record["run"]["checker"]
         variable = checker.get("variable", "")
-        words = vocabulary.of_kernel(kernel, variable)
+        words = of_kernel(kernel, variable)
         run = {"kernel": kernel, "checker": checker["sha256"], "variable": variable, "words": words}
     known = f"The image is {item.image_is}." if item.image_is else ""
     message = (record or {}).get("message") or item.problem
@@ -339,3 +374,104 @@ def _numbers(items: Sequence[Item]) -> dict[str, str]:
         "least_margin": below(min(margins)) if margins else "",
         "correct": f"{sum(judged)} of {len(judged)}" if judged else "",
     }
+
+
+def of_unproved(collection: Collection, proved: Container[int] = ()) -> str:
+    """That nothing proves where prototypes come from; empty where each picture that is shown is proved to be one.
+
+    Args:
+        proved: the prototypes that are shown as parts of pictures from which they are proved to come.
+    """
+    return PROTOTYPES if any(j not in proved for j in (*collection.source.origins, *collection.pictures)) else ""
+
+
+def meaning_of_prototypes(collection: Collection) -> str:
+    """What prototypes are, as far as the source tells."""
+    if collection.source.origins:
+        return "A prototype is a patch of a training image, which the network keeps to compare images with."
+    return "A prototype is a pattern that the network learned, to compare images with."
+
+
+def of_activations(head: Head | None) -> str:
+    """How active a prototype is; with the activation that a copy of it would give, where that is one number."""
+    if head is None:
+        return ""
+    if head.pooling.needs_all_patches:
+        return "The activation of a prototype comes from its similarities to all patches of the image; it has no unit."
+    copy = copy_of(head)
+    end = "" if copy is None else f"; {about(copy)} for an exact copy"
+    where = " that it looks at" if isinstance(head.pooling, MaskedMaxPooling) else ""
+    return f"The activation of a prototype is its similarity to the patch{where} most like it. It has no unit{end}."
+
+
+def of_observables(head: Head | None) -> str:
+    """What an interval of distances or the like speaks of."""
+    match None if head is None else head.geometry:
+        case Euclidean():
+            return "A squared distance says how far a patch is from a prototype: 0 for an exact copy."
+        case Cosine():
+            return "A cosine says how much a patch points where a prototype does: 1 for the same direction."
+        case Softmax():
+            return "Each patch has a mass of 1, and divides it among the prototypes that it is like."
+    return ""
+
+
+def of_kernel(name: str, variable: str = "") -> str:
+    """How a checker computes, by the name of its kernel; it shares no code with what found the statements.
+
+    Args:
+        variable: the environment variable that named the proved checker where the audit ran. Then it is not known
+            whether that is the program which is proved right.
+    """
+    if variable and PROVED in CHOICES.get(name, ()):
+        others = len(CHOICES[name]) > 1
+        return f"that {variable} named{', or the reading in interval arithmetic' if others else ''}"
+    return _KERNELS.get(name, "that shares no code with what found the statements")
+
+
+def of_squares(fields: ReceptiveFields | None) -> str:
+    """What an outlined square is, and what a dashed frame is, as far as the receptive fields are known."""
+    if fields is None:
+        return (
+            "A square is the cell of a patch in the latent grid. The patch may depend on more of the image than that;"
+            f" this page does not know on how much (its receptive field). {_FROM_0}"
+        )
+    by = "which the checker computes from the network's file" if fields.by_checker else "as source.json says"
+    alone = ""
+    if fields.by_checker and len(fields.rows + fields.columns) > 2:
+        rows, columns = Checked(fields.rows, fields.columns, fields.size).alone()
+        alone = f" And {seen_alone(min(rows) * min(columns), max(rows) * max(columns))}."
+    if not fields.whole:
+        return (
+            f"Solid: the cell of a patch in the latent grid. Dashed: its receptive field, {by}, all of"
+            f" the image that the patch can depend on.{alone} {_FROM_0}"
+        )
+    lies = "A square is the cell of a patch in the latent grid, and only says where the patch lies: it"
+    if not fields.unknown:
+        field = f"its receptive field, {by}" if fields.by_checker else "its receptive field"
+        return f"{lies} can depend on the whole image ({field}).{alone} {_FROM_0}"
+    names = ", ".join(fields.unknown[:_NAMED]) + (", ..." if len(fields.unknown) > _NAMED else "")
+    return f"{lies} may depend on the whole image, since it is not known how far {printable(names)} reaches. {_FROM_0}"
+
+
+def of_fields(fields: ReceptiveFields | None) -> str:
+    """Who says what the receptive fields are."""
+    if fields is not None and fields.by_checker:
+        return "Computed by the checker from the network's file."
+    return "As source.json says; not part of the proof."
+
+
+def copy_of(head: Head) -> float | None:
+    """The similarity of a patch and a prototype that equals it, if it is the same for all prototypes; None where no
+    single patch gives the activation, too."""
+    if head.pooling.needs_all_patches:
+        return None
+    match head.geometry:
+        case Euclidean():
+            observed = torch.zeros(1, head.size, dtype=torch.float64)
+        case Cosine() | Softmax():
+            observed = torch.ones(1, head.size, dtype=torch.float64)
+        case _:
+            return None
+    values = similarity(head, observed)[0].tolist()
+    return float(values[0]) if len(set(values)) == 1 else None
