@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 from support.reading import read_margins
-from support.reporting import browser, folder_of, report_head, reported, with_pictures, written
+from support.reporting import folder_of, report_head, reported, with_pictures, written
 from support.small import small_head
 from support.tabs import at
 
@@ -348,12 +348,6 @@ def test_without_scripts_it_still_says_what_is_proved(chromium, report):
     tab.goto(f"file://{report}")
     assert "proved 128 of 130" in tab.inner_text("#overview") and "need JavaScript" in tab.inner_text("#overview")
     tab.close()
-
-
-def test_a_missing_browser_is_a_failure_with_the_remedy(monkeypatch):
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(AssertionError, match="apt-get install chromium"):
-        browser("/nowhere/chromium")
 
 
 def test_the_caption_of_a_prototype_says_which_patch_it_is(tabs, tmp_path):
