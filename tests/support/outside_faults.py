@@ -710,7 +710,7 @@ report/thumbnails.py to_draw: the picture is what another program reads
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[animated-html]
 report/thumbnails.py _reduced: colours change by what stands beside them
     without image.info.clear()
-    unit/report/test_thumbnails.py::test_nothing_is_written_by_which_colours_change
+    unit/report/test_images.py::test_nothing_is_written_by_which_colours_change
 report/collect.py Item.image_is: any picture is proved
     self.verdict.image_is(NAMED_PICTURE) => 'the proved picture'
     end_to_end/test_displayed_pictures.py::test_of_a_picture_that_was_not_checked_nothing_is_called_proved[html]
