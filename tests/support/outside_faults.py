@@ -727,7 +727,7 @@ certificate/words.py how_computed: every picture is proved in real arithmetic
     arithmetic or '' => 'real'
     end_to_end/test_displayed_pictures.py::test_its_arithmetic_is_told[html]
 report/table.py frame: no column says so
-    _Row(collection, item) => _Row(collection, __import__('dataclasses').replace(item, record=None))
+    _cells(collection, item) => _cells(collection, __import__('dataclasses').replace(item, record=None))
     end_to_end/test_displayed_pictures.py::test_the_proof_of_the_picture_is_told_and_not_denied[parquet]
 report/picture.py picture: a figure hides a mistake
     item.correct => None
