@@ -154,7 +154,9 @@ def page(
         "grid": None if grid is None else asdict(grid),
         "fields": None if fields is None or fields.whole else fields.record(),
         "whole": fields is not None and fields.whole,
-        "check": None if checking is None else checking.facts,
+        "check": None
+        if checking is None
+        else {"sha256": checking.sha256, "shape": None if checking.seen is None else checking.seen.shape},
     }
     script = joined(_SCRIPTS)
     return rendered(

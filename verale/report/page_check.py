@@ -149,11 +149,6 @@ class Checking:
         """How many characters it takes of a page, without the questions."""
         return len(self.script) + len(self.told) + (0 if self.seen is None else len(self.seen.told))
 
-    @property
-    def facts(self) -> dict[str, object]:
-        """What the page's own script has to know."""
-        return {"sha256": self.sha256, "shape": None if self.seen is None else self.seen.shape}
-
     def questions(self, certificate: Certificate) -> dict[str, object]:
         """What is asked about a certificate: `entails`, and `pictured` or `instance`, or what is `missing` for both; or
         `why` nothing is."""

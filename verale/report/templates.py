@@ -72,6 +72,6 @@ def csp_digest(data: bytes) -> str:
     return b64encode(hashlib.sha256(data).digest()).decode()
 
 
-def last_names(path: str | Path, most: int = 2) -> str:
-    """The last names of a path: a page that is sent on does not name the folders of the machine that wrote it."""
-    return "/".join(part for part in Path(path).parts[-most:] if part != Path(path).anchor)
+def last_names(path: str | Path) -> str:
+    """The last two names of a path: a page that is sent on does not name the folders of the machine that wrote it."""
+    return "/".join(part for part in Path(path).parts[-2:] if part != Path(path).anchor)
