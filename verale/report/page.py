@@ -215,10 +215,8 @@ def _contents(
 
 def _notes(collection: Collection, full: Full, size: int) -> Iterator[str]:
     """What is missing on a page of so many bytes at most, and what nothing checks."""
-    readable, notes = (
-        sum(item.certificate is not None for item in collection.items),
-        Counter(item.image_note for item in collection.items),
-    )
+    readable = sum(item.certificate is not None for item in collection.items)
+    notes = Counter(item.image_note for item in collection.items)
     if full.count < readable:
         yield (
             f"The page has statements and images for the first {full.count} of {readable} certificates. The"
