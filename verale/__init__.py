@@ -78,8 +78,8 @@ if TYPE_CHECKING:
         merge_slots,
         save_latents,
     )
-    from verale.report.notebook import show
     from verale.report.picture import plot
+    from verale.report.single import show
     from verale.runs.audit import audit
     from verale.runs.check import check
     from verale.runs.contrast import contrast
@@ -152,7 +152,7 @@ _HOME = dict.fromkeys(__all__, "verale.head") | {
     "necessity": "verale.runs.necessity",
     "plot": "verale.report.picture",
     "refute": "verale.runs.refute",
-    "show": "verale.report.notebook",
+    "show": "verale.report.single",
 }
 """Where each name is: most are parts of heads."""
 

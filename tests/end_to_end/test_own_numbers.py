@@ -18,6 +18,7 @@ import torch
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from support.commands import in_process
+from support.pages import Page
 from support.reporting import folder_of, report_head, report_latents
 from support.small import small_head
 from support.told import of_rule, statement
@@ -25,9 +26,13 @@ from support.told import of_rule, statement
 import verale
 from verale.certificate import Certificate, FloorStatement, Statement
 from verale.certificate.words import below
+from verale.checker import Auditor
+from verale.checker.options import AuditOptions
 from verale.head import Head, Negated, image_digests, load_latents, save_latents
 from verale.report import picture as picture_module
 from verale.report.collect import collect
+from verale.report.page import page
+from verale.report.table import frame
 from verale.report.verdicts import audited
 from verale.rules.words import conditions
 from verale.runs.explained_run import HeadOfRun
@@ -94,6 +99,7 @@ def test_show_of_every_kind_of_head(name: str) -> None:
     assert in_order(told) == in_order(Certificate.load(file).statements)
 
 
+@pytest.mark.parametrize("folder", ["top_k"], indirect=True)  # the search of the other takes long
 def test_necessity(folder: Path) -> None:
     file = folder / "000000.ale.json"
     certificate = Certificate.load(file)
@@ -263,3 +269,46 @@ def test_every_output_names_the_prototypes_that_a_clause_speaks_of(output: str, 
     text = re.sub(r"\s+", " ", OUTPUTS[output](folder))
     assert said in text and "at least 4.5" in text and ", ..." not in text, text
     assert output not in ("plot", "figure") or "prototype except" not in text, "in the list they have numbers too"
+
+
+KERNELS = ("arb", "proved")
+
+
+@pytest.fixture(autouse=True)
+def executable(proved_checker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+
+
+@pytest.fixture(scope="module")
+def projections(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder_of(tmp_path_factory.mktemp("same") / "out", paradigm="projection")
+
+
+def least_of(file: Path) -> Fraction:
+    return min(Fraction(margin) for margin in Certificate.load(file).margins if margin is not None)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_lead_is_the_same_everywhere(projections: Path, kernel: str) -> None:
+    collection = audited(collect(projections), AuditOptions(kernel))
+    table = frame(collection)
+    listed = Page(page(collection, "A")).rows["margin"]
+    head, more = (projections / "head.safetensors").read_bytes(), False
+    for index, file in enumerate(sorted(projections.glob("*.ale.json"))):
+        lead = below(least_of(file))
+        assert listed[index] == lead
+        assert table["margin"][index] == float(lead)
+        assert f"at least {lead} below it" in collection.items[index].claim("x")
+        proved = Auditor(head, None, kernel).numbers(file.read_bytes()).margins
+        more |= below(min(margin for margin in proved if margin is not None)) != lead
+        record = Auditor(head, None, kernel).check(file.read_bytes()).record()
+        assert record["margin"] == lead
+        assert record["margins"] == [margin and margin.hex() for margin in Certificate.load(file).margins]
+    assert more, "of some lead more is proved than stated, else this test could not fail"
+    for file in (projections / "000000.ale.json", projections / "000001.ale.json"):
+        lead = below(least_of(file))
+        assert f"margin >= {lead}  " in in_process("audit", file, "--kernel", kernel).stdout
+        shown = in_process("show", file, "--kernel", kernel).stdout
+        assert f": {lead}\n" in shown and set(re.findall(r"margin >= (\S+)", shown)) == {lead}
+        figure = verale.plot(Certificate.load(file), None, report_head(), report_latents(report_head()))
+        assert f": at least {lead}" in " ".join(text.get_text() for text in figure.findobj(Text))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -65,15 +64,6 @@ def small_backbone() -> nn.Module:
     return made.eval().requires_grad_(False)
 
 
-def test_a_stamp_lies_on_a_landscape_the_same_each_time(run: ModuleType) -> None:
-    pictures = sys.modules["pictures"]
-    stamp, landscape = Image.new("RGBA", (50, 20), (255, 0, 0, 255)), Image.new("RGB", (300, 260), (0, 0, 255))
-    once, again = (pictures.compose(stamp, landscape, random.Random(3)) for _ in range(2))
-    assert once.size == (run.SIZE, run.SIZE) and once.tobytes() == again.tobytes()
-    colours = {colour for _, colour in once.getcolors()}
-    assert colours == {(255, 0, 0), (0, 0, 255)}
-
-
 def test_no_stamp_and_no_landscape_is_in_both_parts(run: ModuleType) -> None:
     files = [Path(f"{number}.png") for number in range(10)]
     split = sys.modules["pictures"].split
@@ -108,6 +98,7 @@ def mostly_here(by_a_process: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
+@pytest.mark.long  # a network is trained, and its pictures proved
 def test_from_pictures_to_a_page_and_training_once(
     run: ModuleType, packages: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,9 +143,3 @@ def test_what_cannot_be_fetched_is_named_with_a_remedy(
     what = "backbone" if missing == "backbone" else "tuxpaint-stamps-default"
     assert said.startswith(f"error: {work / what} is missing and cannot be made (E: no network): ")
     assert "network; or " in said and not (work / what).exists()
-
-
-def test_unknown_options_are_refused(run: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        run.main(["--pictures", "10"])
-    assert "unrecognized arguments" in capsys.readouterr().err

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import patch
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from PIL import Image
 from support.commands import in_process
-from support.reporting import folder_of
+from support.pages import Page
+from support.reporting import folder_of, report_head
 
 from verale.cli import demo
 from verale.cli.report import command
@@ -92,6 +95,7 @@ def test_tables(folder, tmp_path):
         (("{f}", "-o", "{t}/r.html", "--log", "{f}/source.json"), InputError, "not a record of an audit log"),
         (("{f}", "-o", "{t}/r.html", "--log", "{f}/R", "--no-audit"), UsageError, "--no-audit"),
         (("{f}", "-o", "{t}/r.csv", "--provable"), UsageError, "--provable is for pages"),
+        (("{f}", "-o", "{t}/r.html", "--compact"), UsageError, "--compact is for pictures"),
     ],
 )
 def test_what_cannot_be_is_named(folder, tmp_path, arguments, kind, reason):
@@ -130,3 +134,80 @@ def test_a_demo_without_the_extra_says_what_is_missing(folder, tmp_path, monkeyp
     files = (folder / "head.safetensors", folder / "latents.safetensors")
     assert demo._report(tmp_path / "r.html", folder, *files, {}) == f"not written; {installing('report')}"
     assert not (tmp_path / "r.html").exists()
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two runs, given by absolute paths; an image of the first is gone."""
+    made = tmp_path_factory.mktemp("somebody's machine")
+    a, b = folder_of(made / "a", report_head()), folder_of(made / "b", report_head(), "top_k")
+    (a / "prototypes").mkdir()
+    for number in range(report_head().size):
+        Image.new("RGB", (9, 9), (0, 0, 20 * number)).save(a / "prototypes" / f"{number:04d}.png")
+    (a / "images" / "1.png").write_text("no image")
+    return a, b
+
+
+def reported(runs: tuple[Path, Path], out: Path) -> str:
+    broken = shutil.copytree(runs[1], out.parent / "broken")
+    (broken / "000002.ale.json").write_text("{")
+    log = out.parent / "log.json"
+    in_process("audit", runs[0], "--log", log)
+    texts = []
+    for options in (["--log", log], ["--provable"], ["--no-audit", "--no-pictures"]):
+        for run in (*runs, broken):
+            in_process("report", run, "-o", out, "--overwrite", *options)
+            texts.append(Page(out.read_bytes()).everything)
+    return "\n".join(texts)
+
+
+def figure(runs: tuple[Path, Path], out: Path) -> str:
+    in_process("report", runs[0] / "000001.ale.json", "-o", out.with_suffix(".svg"))
+    return out.with_suffix(".svg").read_text()
+
+
+def compare(runs: tuple[Path, Path], out: Path) -> str:
+    done = in_process("compare", *runs, "-o", out, "--all")
+    assert done.returncode == 0, done.stderr
+    return out.read_text()
+
+
+def rules(runs: tuple[Path, Path], out: Path) -> str:
+    files = "--head", runs[0] / "head.safetensors", "--latents", runs[0] / "latents.safetensors"
+    done = in_process("rules", *files, "-o", out.parent / "rules", "--count", 1)
+    assert (out.parent / "rules" / "rules.html").is_file(), done.stderr
+    return (out.parent / "rules" / "rules.html").read_text()
+
+
+def attribution(runs: tuple[Path, Path], out: Path) -> str:
+    files = "--head", runs[0] / "head.safetensors", "--latents", runs[0] / "latents.safetensors"
+    done = in_process("attribute", *files, "--image", 0, "-o", out.parent / "shares", "--count", 2)
+    assert (out.parent / "shares" / "attribution.html").is_file(), done.stderr
+    return (out.parent / "shares" / "attribution.html").read_text()
+
+
+PAGES: dict[str, Callable[[tuple[Path, Path], Path], str]] = {
+    "report": reported,
+    "figure": figure,
+    "compare": compare,
+    "rules": rules,
+    "attribution": attribution,
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_names_a_folder_of_the_machine_that_wrote_it(name, runs, tmp_path):
+    text = PAGES[name](runs, tmp_path / "p.html")
+    for folder in (*runs, runs[0].parent, tmp_path, Path.home(), Path.cwd()):
+        found = text.find(f"{folder}")
+        assert found < 0, text[max(0, found - 100) : found + 100]
+
+
+def test_rules_and_attributions_show_the_pictures_beside_the_latents(runs, tmp_path):
+    for make in (rules, attribution):
+        assert "data:image/png;base64," in make(runs, tmp_path / "p.html")
+
+
+def test_a_comparison_may_be_without_images(runs, tmp_path):
+    done = in_process("compare", *runs, "-o", tmp_path / "p.html", "--all", "--no-pictures")
+    assert done.returncode == 0 and "data:image" not in (tmp_path / "p.html").read_text()

@@ -210,11 +210,6 @@ def test_it_needs_nothing_but_the_core(folder: Path) -> None:
     assert code_and_modules[0] == "0" and not heavy & {name.split(".")[0] for name in code_and_modules}
 
 
-def test_digests_are_whole_where_it_is_piped(folder: Path) -> None:
-    digests = [line.split()[-1] for line in show(folder / FILE).stdout.splitlines() if line.startswith("sha256 of ")]
-    assert len(digests) == 3 and all(len(each) == 64 for each in digests)
-
-
 def test_lines_are_broken_between_words_at_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
     line, name = f"  {'word ' * 60}end", "x\nPROVED"
     monkeypatch.setattr("sys.stdout.isatty", lambda: False, raising=False)

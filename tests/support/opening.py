@@ -1,4 +1,5 @@
-"""Which files `os.open` opens, also in a folder that is given by its descriptor."""
+"""Which files `os.open` opens, also in a folder that is given by its descriptor; and a link that leads elsewhere the
+next time, as whoever owns a folder can make one do."""
 
 from __future__ import annotations
 
@@ -25,3 +26,20 @@ def opening(before: Callable[[Path], object] = lambda path: None) -> Iterator[li
 
     with patch("os.open", watched):
         yield opened
+
+
+@contextmanager
+def flipping(link: Path, *targets: Path) -> Iterator[list[Path]]:
+    """Openings of `link` find the targets one after the other, the last one again and again; yields what they found."""
+    left, found = list(targets), []
+
+    def flip(path: Path) -> None:
+        if path == link.absolute():
+            link.unlink()
+            link.symlink_to(left[0].absolute())
+            found.append(left.pop(0) if len(left) > 1 else left[0])
+
+    link.unlink(missing_ok=True)
+    link.symlink_to(targets[0].absolute())
+    with opening(flip):
+        yield found

@@ -18,38 +18,38 @@ datasets/footer.py chunks_of: a footer may say less than there is
     unit/datasets/test_footer.py::test_chunks_that_pyarrow_counts_otherwise_are_refused
 report/collect.py Collection._network_named: the fields of whatever network lies beside are those of the named one
     beside.sha256 == network => True
-    unit/report/test_fields.py::test_another_network_beside_does_not_count
-report/vocabulary.py of_fields: what source.json notes is told as the checker's
+    unit/report/test_collect.py::test_another_network_beside_does_not_count
+report/page.py of_fields: what source.json notes is told as the checker's
     fields is not None and fields.by_checker => fields is not None
-    unit/report/test_vocabulary.py::test_fields_that_the_checker_computed_are_told_from_those_that_are_noted
-report/origins.py _told: an origin that is not proved is told as one that is
+    unit/report/test_page.py::test_fields_that_the_checker_computed_are_told_from_those_that_are_noted
+report/verdicts.py _told: an origin that is not proved is told as one that is
     never not judged.by
-    unit/report/test_origins.py::test_what_is_not_proved_is_never_told_as_proved[euclidean]
+    unit/report/test_verdicts.py::test_what_is_not_proved_is_never_told_as_proved[euclidean]
 report/collect.py Collection.origin_of: a patch of another network's grid is outlined
     told.network != network => False
-    unit/report/test_origins.py::test_a_caption_stands_beside_the_picture_and_its_patch_alone[euclidean]
+    unit/report/test_verdicts.py::test_a_caption_stands_beside_the_picture_and_its_patch_alone[euclidean]
 report/page.py page: the caption stands beside whatever picture there is
     told.caption if j in training.parts else told.sentence => told.caption
     unit/cli/test_origins.py::test_without_its_picture_the_sentence_names_it
-report/origins.py _is_near: a prototype is whatever patch is nearest
+report/verdicts.py _is_near: a prototype is whatever patch is nearest
     (_NEAR * origin.distance) ** 2 <= length => True
-    unit/report/test_origins.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[euclidean-arb-arb]
-report/origins.py _is_near: a prototype is whatever direction is nearest
+    unit/report/test_verdicts.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[euclidean-arb-arb]
+report/verdicts.py _is_near: a prototype is whatever direction is nearest
     origin.cosine >= _LEAST_COSINE => True
-    unit/report/test_origins.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[cosine-arb-arb]
+    unit/report/test_verdicts.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[cosine-arb-arb]
 runs/audit.py origins_auditor: the head is read again
     auditor_of(setup, file.data) => auditor_of(setup)
-    unit/report/test_origins.py::test_the_head_that_was_read_counts[euclidean]
+    unit/report/test_verdicts.py::test_the_head_that_was_read_counts[euclidean]
 runs/audit.py judged_origins: nothing is asked of the checker
     judge_origins(auditor, read(path, 'an origins file', LARGEST + 1)) => ()
-    unit/report/test_origins.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[euclidean-arb-arb]
+    unit/report/test_verdicts.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[euclidean-arb-arb]
 cli/origins.py audit_origins: an origin that is not proved changes no code
     most_severe(codes) => 0
     unit/cli/test_origins.py::test_what_is_changed_is_not_proved[distance]
 cli/origins.py audit_origins: a file about another head is passed over
     codes.append(whole.exit_code) => codes.append(0)
     unit/cli/test_origins.py::test_about_another_head_nothing_is_proved
-report/origins.py origins_beside: origins of another head than the certificate's are told
+report/verdicts.py origins_beside: origins of another head than the certificate's are told
     never named not in (None, head.sha256)
     unit/cli/test_origins.py::test_show_says_nothing_of_another_heads_prototypes
 runs/searched.py SearchedPictures.keep: a photograph that was changed meanwhile is kept in place of the one proved
@@ -62,7 +62,7 @@ runs/origins.py OriginSearch._resumed: what was found for another head or networ
 datasets/certificates.py ParquetRows.open: parts of a dataset lie anywhere
     SentFile(info.path, folder) => info.path
     end_to_end/test_links_in_folders.py::test_parts_of_a_dataset_lie_in_its_folder
-report/single.py _shown: a head that nobody compared looks like one that was
+report/single.py single: a head that nobody compared looks like one that was
     own and head is not None and (not head.compared) => False
     unit/cli/test_head_compare.py::test_explain_and_show_tell_it[h]
 cli/head.py compare: a head that is not the network's is marked all the same
@@ -290,7 +290,7 @@ runs/attestation.py _require_proved_now: a verdict from a log is attested
 runs/attestation.py _add: a file may change
     subjects.setdefault(name, subject) != subject => not subjects.setdefault(name, subject)
     unit/runs/test_attestation.py::test_no_statement_is_made_of_a_file_that_changed[head]
-report/page.py _in_full: pictures that were made from other files are told as these files
+report/page.py _notes: pictures that were made from other files are told as these files
     never collection.source.decoded
     unit/runs/test_decoded.py::test_a_page_says_what_is_not_proved
 runs/audit_log.py _contradiction: a picture is proved in no arithmetic, or latents in one
@@ -553,16 +553,16 @@ report/verdicts.py audited: a verdict is about a head that came later
 report/collect.py Collection.read_head: the page asks about a head that came later
     HeadOfRun.of(self.head_file.path, self.head_file.data) => HeadOfRun.of(self.head_file.path)
     unit/report/test_page.py::test_what_is_told_is_proved_of_the_head_that_the_page_shows
-report/page_compare.py _differences: the checker in a page may be any
+report/page_check.py _differences: the checker in a page may be any
     never _inflated(there, here) != _inflated(here, here)
-    unit/report/test_page_compare.py::test_a_forged_checker_is_refused_whatever_digest_the_page_gives
-report/page_compare.py _details: a page may say anything of a certificate
-    never inflated != expected
-    unit/report/test_page_compare.py::test_a_forged_page_is_refused[the claim-]
-report/page_compare.py _list: a page may list any verdict
-    never inflated != expected
-    unit/report/test_page_compare.py::test_a_forged_page_is_refused[a verdict-]
-report/page_full.py Full._enter: the first image stands beside every certificate
+    unit/report/test_page_check.py::test_a_forged_checker_is_refused_whatever_digest_the_page_gives
+report/page_check.py _differences: a page may say anything of a certificate
+    never (inflated := _inflated(there, here)) != _inflated(here, here)
+    unit/report/test_page_check.py::test_a_forged_page_is_refused[the claim-]
+report/page_check.py _differences: a page may list any verdict
+    never of_list != expected
+    unit/report/test_page_check.py::test_a_forged_page_is_refused[a verdict-]
+report/page_full.py Full.finish: the first image stands beside every certificate
     self._known.setdefault(entry.picture, len(self.images)) => self._known.setdefault('', len(self.images))
     unit/report/test_page.py::test_equal_images_are_embedded_once
 report/page_full.py Full.finish: a block begins with the certificate before it
@@ -678,9 +678,9 @@ search/several.py _OfActivations.left: a statement that neighbours imply is kept
     self._search.shrunk(self.problem, self._activations.explanation(stated, minimal))
     => self._activations.explanation(stated, minimal)
     unit/search/test_linked.py::test_several_explanations_claim_no_more
-report/vocabulary.py of_kernel: whatever the environment names is proved right
+report/page.py of_kernel: whatever the environment names is proved right
     never variable and PROVED in CHOICES.get(name, ())
-    unit/report/test_vocabulary.py::test_a_program_that_the_environment_named_is_not_called_proved_right
+    unit/report/test_page.py::test_a_program_that_the_environment_named_is_not_called_proved_right
 checker/options.py packages_of: what the default may compute with is not recorded
     return ("python-flint",) => return ()
     unit/checker/test_file_auditor.py::test_the_default_needs_and_names_what_it_loads_later
@@ -692,11 +692,11 @@ report/images.py Matcher._of_picture: the file that source.json names is the pic
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-html]
 report/images.py Matcher._of_picture: an entry of source.json may contradict itself
     (file in places and (is_noted or not source.pictures)) or (is_noted and not is_there) => True
-    unit/report/test_named_pictures.py::test_an_entry_that_contradicts_itself_says_nothing
+    unit/report/test_images.py::test_an_entry_that_contradicts_itself_says_nothing
 report/images.py Matcher.image: an image of latents is verified
     AS_NOTED if by_latents and self._noted else BY_ORDER => '' if by_latents and self._noted else BY_ORDER
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[csv]
-report/images.py _named: any picture is the one that is named
+report/images.py named_picture: any picture is the one that is named
     picture.digest == digest => picture.digest
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-figure]
 report/thumbnails.py to_draw: source.json cuts the picture
@@ -708,7 +708,7 @@ report/thumbnails.py to_draw: the picture is what another program reads
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[animated-html]
 report/thumbnails.py _reduced: colours change by what stands beside them
     without image.info.clear()
-    unit/report/test_thumbnails.py::test_nothing_is_written_by_which_colours_change
+    unit/report/test_images.py::test_nothing_is_written_by_which_colours_change
 report/collect.py Item.image_is: any picture is proved
     self.verdict.image_is(NAMED_PICTURE) => 'the proved picture'
     end_to_end/test_displayed_pictures.py::test_of_a_picture_that_was_not_checked_nothing_is_called_proved[html]
@@ -725,7 +725,7 @@ certificate/words.py how_computed: every picture is proved in real arithmetic
     arithmetic or '' => 'real'
     end_to_end/test_displayed_pictures.py::test_its_arithmetic_is_told[html]
 report/table.py frame: no column says so
-    _Row(collection, item) => _Row(collection, __import__('dataclasses').replace(item, record=None))
+    _cells(collection, item) => _cells(collection, __import__('dataclasses').replace(item, record=None))
     end_to_end/test_displayed_pictures.py::test_the_proof_of_the_picture_is_told_and_not_denied[parquet]
 report/picture.py picture: a figure hides a mistake
     item.correct => None
@@ -742,8 +742,8 @@ report/collect.py Collection.notes_on: classes have the names of source.json
 report/collect.py Collection.grid_of: patches lie where any latents say
     None if beside is None else beside.shape => None
     end_to_end/test_displayed_pictures.py::test_patches_lie_where_the_network_says
-report/single.py _shown: the image of latents is theirs
-    _image_is(item, source) => ''
+report/single.py single: the image of latents is theirs
+    image_is = item.image_is => image_is = ''
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[show]
 report/outlined.py pixels_of_given: a caller's image is the certificate's
     each.digest == picture => picture
@@ -755,7 +755,7 @@ report/static_pages.py _pictures: any image stands beside what a certificate cla
     matcher.image(index, True) if picture is None else matcher.matched(None, picture, index)[1]
     => matcher.image(index, True)
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-compare]
-report/vocabulary.py of_unproved: prototypes are what their pictures show
+report/page.py of_unproved: prototypes are what their pictures show
     any((j not in proved for j in (*collection.source.origins, *collection.pictures))) => False
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[html]
 report/static_pages.py rules_page: prototypes of rules are what their pictures show
@@ -766,13 +766,13 @@ report/static_pages.py attribution_page: those that explanations share are, too
     unit/runs/test_attribute.py::test_the_page_says_what_the_numbers_mean_and_asks_nobody[top_k]
 report/page_files/detail.js: the proof of a picture is not told
     rows.pictured[row] && data.words.computed[rows.pictured[row]] => null
-    end_to_end/pages/test_report_pictures.py::test_the_proof_of_the_picture_is_told[real]
+    end_to_end/pages/test_report_fields.py::test_the_proof_of_the_picture_is_told[real]
 report/page_files/detail.js: the first claim has all meanings
     (meaning[name] || name) => meaning.entailment
-    end_to_end/pages/test_report_pictures.py::test_the_proof_of_the_picture_is_told[float32]
+    end_to_end/pages/test_report_fields.py::test_the_proof_of_the_picture_is_told[float32]
 report/page_files/detail.js: a page hides a mistake
     rows.label[row] === rows.predicted[row] ? ["the network is right" => true ? ["the network is right"
-    end_to_end/pages/test_report_pictures.py::test_a_mistake_is_told_as_labelled
+    end_to_end/pages/test_report_fields.py::test_a_mistake_is_told_as_labelled
 report/page_files/check.js: another picture is proved again
     one.digest.sha256 === own => one.digest.sha256
     end_to_end/pages/test_report_check.py::test_another_picture_is_not_proved[False]
@@ -780,9 +780,9 @@ report/explanation.py Telling.of: any head has the certificate's names
     without head.sha256 != certificate.head
     end_to_end/test_show.py::test_of_another_head_nothing_is_told
 report/picture.py _drawn: a figure says PROVED of anything
-    content.shown.heading => 'PROVED'
+    said.heading => 'PROVED'
     unit/report/test_picture.py::test_what_is_not_audited_is_not_called_proved[top_k]
-report/notebook.py show: a notebook says PROVED of anything
+report/single.py show: a notebook says PROVED of anything
     verdict.status.value => 'PROVED'
     unit/certificate/test_notebook.py::test_with_head_and_latents_it_is_audited_now
 report/single.py Shown.claim: what is claimed is called proved
@@ -899,7 +899,7 @@ cli/__init__.py _Commands.invoke: a former name is any unknown option
     unit/cli/test_main.py::test_a_former_name_ends_with_the_new_one[audit---report]
 cli/report.py command: a page that is compared is not
     without require_same(target, data)
-    unit/report/test_page_compare.py::test_a_forged_page_is_refused[a picture-]
+    unit/report/test_page_check.py::test_a_forged_page_is_refused[a picture-]
 soundness/corpus/cases.py Case.allows: any verdict on a case will do
     always verdict == self.expected
     corpus/test_truth.py::test_a_verdict_may_differ_where_a_case_is_beyond_the_reference_argument_alone

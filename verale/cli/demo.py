@@ -52,8 +52,7 @@ def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: boo
     certificate, from the PNG files.
     """
     from verale.adapters.cabrnet import load_head
-    from verale.demo.network import IMAGES, RUN, load_images, load_network
-    from verale.demo.source import source_of
+    from verale.demo.network import IMAGES, RUN, load_images, load_network, source_of
     from verale.head import labelled_file
     from verale.runs.explain import open_run
     from verale.runs.folder import folder_in, locked
@@ -140,8 +139,7 @@ def _report(
     """Write the page with these verdicts, if the extra `report` is installed; return its path, or why there is none."""
     if find_spec("jinja2") is None:
         return f"not written; {installing('report')}"
-    from verale.demo.network import IMAGES
-    from verale.demo.source import PROJECTION
+    from verale.demo.network import IMAGES, PROJECTION
     from verale.report.collect import collect
     from verale.report.page import page
 

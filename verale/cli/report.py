@@ -112,7 +112,7 @@ def command(
     if same_as is not None:
         if out is not None or overwrite or kind not in (None, "html"):
             raise UsageError("--same-as writes nothing: leave out -o, --overwrite and other formats")
-        from verale.report.page_compare import holds_checker
+        from verale.report.page_check import holds_checker
 
         out, kind, provable = same_as, "html", provable or holds_checker(Path(same_as))
     if out is None:
@@ -140,7 +140,7 @@ def command(
     for module in _NEEDS[kind]:
         import_module(module)
     from verale.report.collect import collect
-    from verale.report.origins import origins_beside
+    from verale.report.verdicts import origins_beside
 
     count = len(certificates_in(certificates_folder(Path(certificates)))) or 1
     with progress("reading", count, unit="certificates") as advance:
@@ -162,12 +162,11 @@ def command(
     if no_pictures:
         collection = collection.without_pictures()
     if kind == "html":
-        from verale.report.page import Limits, page
+        from verale.report.page import page
 
-        limits = Limits(int(max_size * 2**20), image_size)
         heading = title or f"Explanations in {collection.folder.resolve().name}"
         with progress("writing", len(collection.items)) as advance:
-            data = page(collection, heading, limits, advance, provable)
+            data = page(collection, heading, int(max_size * 2**20), image_size, advance, provable)
     elif kind in PICTURES:
         from verale.report.picture import picture
 
@@ -179,7 +178,7 @@ def command(
     if same_as is None:
         write_output(target, data, _BY)
     else:
-        from verale.report.page_compare import require_same
+        from verale.report.page_check import require_same
 
         require_same(target, data)
     from verale.checker.verdict import most_severe

@@ -41,8 +41,8 @@ def command(
     The checker proves the certificate now, as verale audit does, with the head and the latents beside it. Its numbers
     are those that are shown: no number of a statement is rounded. Without a head it is NOT AUDITED.
     """
-    from verale.report.origins import origins_beside
     from verale.report.single import single
+    from verale.report.verdicts import origins_beside
     from verale.runs.inputs import HEAD
     from verale.runs.listed import certificate_of
 

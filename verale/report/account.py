@@ -242,10 +242,6 @@ class _Ledger:
             ],
         )
 
-    def weighs(self, rival: int, prototype: int) -> Fraction:
-        """D_j."""
-        return Fraction(self.weight[self.predicted][prototype] - self.weight[rival][prototype], self.unit)
-
     def gives(self, rival: int, prototypes: Iterable[int], over: Sequence[int] | None = None) -> Fraction:
         """What prototypes of the class give at least; or how much more than other lower ends would."""
         own, other, low = self.weight[self.predicted], self.weight[rival], self.low
@@ -288,15 +284,18 @@ def _told(
         return math.floor(value * scale)
 
     def text(units: int) -> str:
-        return _decimal(units, places)
+        """As a decimal with all its places: what stands below each other lines up."""
+        sign, digits = "-" if units < 0 else "", str(abs(units)).rjust(places + 1, "0")
+        return f"{sign}{digits[:-places]}.{digits[-places:]}"
 
     def line(j: int) -> tuple[int, Line]:
         number, stated = ledger.stated.get(j, (None, None))
         low = Fraction(ledger.low[j], ledger.fine)
         units = down(ledger.gives(rival, [j]))
+        difference = Fraction(ledger.weight[ledger.predicted][j] - ledger.weight[rival][j], ledger.unit)  # D_j
         for digits in _FACTOR_DIGITS:  # so many that the product, as it is shown, gives the points
             similarity = lower_end(low) if low == stated else below(low, digits)
-            weight = about(ledger.weighs(rival, j), digits)
+            weight = about(difference, digits)
             if down(Fraction(similarity) * Fraction(weight)) == units:
                 break
         return units, Line(j, number, similarity, weight, text(units))
@@ -339,9 +338,3 @@ def _told(
         lead=closest[0].lead,
         closest=tuple(closest),
     )
-
-
-def _decimal(units: int, places: int) -> str:
-    """Units of so many places as a decimal, all of them: what stands below each other lines up."""
-    sign, digits = "-" if units < 0 else "", str(abs(units)).rjust(places + 1, "0")
-    return f"{sign}{digits[:-places]}.{digits[-places:]}"

@@ -23,17 +23,18 @@ from verale.certificate.words import (
     labelled,
     subjects,
 )
-from verale.checker import CheckerError
+from verale.checker import CheckerError, PictureError
 from verale.checker.certificate import LARGEST, Certificate, Document, PatchStatement, read_certificate
+from verale.checker.errors import UnprovedError
+from verale.checker.read.pictures import Picture, Pictures
 from verale.checker.verdict import EXIT_UNUSABLE, claim_in_words
 from verale.errors import InputError, naming
 from verale.files import SentFile, certificate_index, certificates_folder, certificates_in, read
-from verale.report.explanation import named_prototypes
 from verale.report.grid import Grid, NetworkBeside, grid_of_image
 from verale.report.images import OUTSIDE, Match, Matcher, prototype_pictures, require_consistent
 from verale.runs.explained_run import HeadOfRun
 from verale.runs.inputs import SOURCE, TABLE, find_inputs, images_of_run
-from verale.runs.listed import Listing, StoredBytes, differences
+from verale.runs.listed import Listing, differences
 from verale.runs.source import Source, load_source
 from verale.runs.table import Explained, read_table
 
@@ -44,9 +45,7 @@ if TYPE_CHECKING:
     from verale.checker import Auditor
     from verale.checker.head import Head as CheckedHead
     from verale.checker.numbers import Numbers
-    from verale.checker.read.pictures import Picture
     from verale.head import Head
-    from verale.report.origins import ToldOrigin
     from verale.runs.arguments import HeadFile
 
 __all__ = [
@@ -54,6 +53,7 @@ __all__ = [
     "UNEXPLAINED",
     "Collection",
     "Item",
+    "ToldOrigin",
     "collect",
     "item_beside",
     "own_latents",
@@ -115,11 +115,6 @@ class Item:
         return min((margin for margin in margins if margin is not None), default=None)
 
     @cached_property
-    def prototypes(self) -> tuple[int, ...]:
-        """The prototypes to show with it."""
-        return () if self.certificate is None else named_prototypes(self.certificate, self.count)
-
-    @cached_property
     def bounded(self) -> Bounded | None:
         """What its statements bound; None where its head is not at hand."""
         if self.certificate is None or self.count is None:
@@ -127,11 +122,14 @@ class Item:
         return bounded(self.certificate.statements, self.count, self.certificate.patches)
 
     def claim(self, predicted: str) -> str:
-        """The claim as a sentence, with the name of the class; empty without rivals."""
-        if self.certificate is None or self.margin is None:
+        """The claim as sentences, with the name of the class, and what is claimed of the picture."""
+        certificate, sentence = self.certificate, ""
+        if certificate is None:
             return ""
-        kinds = [isinstance(statement, PatchStatement) for statement in self.certificate.statements]
-        return claim(predicted, len(kinds), below(self.margin), subjects(any(kinds), not all(kinds)))
+        if self.margin is not None:
+            kinds = [isinstance(statement, PatchStatement) for statement in certificate.statements]
+            sentence = claim(predicted, len(kinds), below(self.margin), subjects(any(kinds), not all(kinds)))
+        return f"{sentence} {self.verdict.begun(certificate.picture, certificate.arithmetic)}".strip()
 
     @property
     def name(self) -> str:
@@ -159,20 +157,6 @@ class Item:
         return "picture" in self.verdict.proved
 
     @property
-    def begun(self) -> str:
-        """What the certificate claims of its picture (`VerdictInWords.begun`)."""
-        if self.certificate is None:
-            return ""
-        return self.verdict.begun(self.certificate.picture, self.certificate.arithmetic)
-
-    @property
-    def deployed(self) -> str:
-        """That the class is proved for float32 too, and how the head computes it; empty where it is not."""
-        if "deployment" not in self.verdict.proved:
-            return ""
-        return f"Proved too: {claim_in_words('deployment', self.record or {})}, the class of the head in float32."
-
-    @property
     def image_is(self) -> str:
         """What is known of the image that is shown or named, in a few words; empty without one."""
         if self.image is None or self.image.note:
@@ -195,6 +179,39 @@ class Item:
     def correct(self) -> bool | None:
         """Whether the class is the true one; None where that is unknown."""
         return None if self.label is None or self.predicted is None else self.predicted == self.label
+
+
+@dataclass(frozen=True, eq=False)
+class ToldOrigin:
+    """What is said of where a prototype comes from.
+
+    Attributes:
+        sentence: names the picture by its digest.
+        caption: the same beside the picture with its patch outlined, "this part of this picture"; empty where no origin
+            is proved.
+        cell: row and column of the patch.
+        network: digest of the network that gives it.
+        decoded: which of the pictures were made from other files, and how, in words; empty of none.
+    """
+
+    sentence: str
+    caption: str = ""
+    cell: tuple[int, int] = (0, 0)
+    network: str = ""
+    decoded: str = ""
+    _digest: str = ""
+    _pictures: Pictures | None = None
+
+    @property
+    def picture(self) -> Picture | None:
+        """The picture that the caption speaks of; None where there is no caption. Raises InputError: its file was
+        changed meanwhile."""
+        if not self.caption or self._pictures is None:
+            return None
+        try:
+            return self._pictures.find(self._digest)
+        except (PictureError, UnprovedError) as error:
+            raise InputError(f"picture {self._digest[:16]}...", str(error)) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,19 +322,19 @@ class Collection:
         return [str(item.path) for item in self.items if item.path is not None]
 
     @property
-    def stored(self) -> list[StoredBytes]:
-        """The certificates, as they were read."""
-        return [StoredBytes(str(item.path), item.data) for item in self.items if item.path is not None]
-
-    @property
     def own_names(self) -> bool:
         """Whether the classes have names that the head lacks: whoever wrote `source.json` chose them."""
         return self.classes is not None and (self.head is None or self.head.labels is None)
 
     def notes_on(self, item: Item) -> list[str]:
-        """What a reader of one certificate has to know: what is not proved, and what nothing checks."""
+        """What a reader of one certificate has to know: that the class is proved for float32 too, and how the head
+        computes it; what is not proved, and what nothing checks."""
+        deployed = ""
+        if "deployment" in item.verdict.proved:
+            how = claim_in_words("deployment", item.record or {})
+            deployed = f"Proved too: {how}, the class of the head in float32."
         notes = [
-            item.deployed,
+            deployed,
             item.verdict.not_proved,
             "" if item.label is None else labelled(self.name_of(item.label)),
             OWN_NAMES if self.own_names else "",
@@ -388,10 +405,10 @@ def collect(
     given = Path(path)
     folder = certificates_folder(given) if given.is_dir() else given.parent
     files = list(map(SentFile, certificates_in(folder))) if given.is_dir() else [str(path)]
-    rows = _explained(folder / TABLE)
+    rows = _explained(folder)
     if not files and not rows:
         raise InputError(given, "holds no *.ale.json; expected a folder that verale explain wrote, or a certificate")
-    inputs = find_inputs(folder, _text_or_none(head), _text_or_none(latents))
+    inputs = find_inputs(folder, *(None if each is None else str(each) for each in (head, latents)))
     source_path = folder / SOURCE
     trusted = [folder, *(Path(each) for each in (images, pictures, *allow) if each is not None)]
     source = load_source(source_path, None if images is None else Path(images)).within(*trusted)
@@ -404,16 +421,32 @@ def collect(
         read_head = head_file.head
     if inputs.latents is not None:
         read_latents, stored = _load_latents(inputs.latents)
-        _require_noted(source_path, source, inputs.latents, stored)
-    _require_number(images or folder / SOURCE, source, inputs.latents, stored, max(len(rows), images_of_run(folder)))
+        whole = hashlib.sha256("".join(stored).encode()).hexdigest()
+        if source.latents_digest not in (None, whole) or source.latents not in ((), tuple(stored)):
+            raise InputError(
+                source_path,
+                f"notes other latents than {inputs.latents} holds: give the latents that were made of these images, or"
+                " explain them again",
+            )
+    # The images have to be as many as the latents; without latents, as were explained, if that is known.
+    number, known = len(source.files), max(len(rows), images_of_run(folder)) if stored is None else len(stored)
+    if number and number != known and (stored is not None or known):
+        have = f"{known} were explained" if stored is None else f"{inputs.latents} has the latents of {known}"
+        problem = f"has {number} images, {have}: give the images that the latents were computed from"
+        raise InputError(images or source_path, problem)
     matcher = Matcher(source, stored, folder)
     row_of = {row.certificate: row for row in rows if row.certificate is not None}
     items = []
     for file in files:
         items.append(_item(file, row_of.get(Path(file).name), matcher, read_head))
         advance(1)
-    if given.is_dir():
-        items += [_unexplained(row, matcher) for row in rows if row.certificate is None]
+    for row in rows if given.is_dir() else ():
+        if row.certificate is None:
+            why = row.reason or "the table gives no reason"
+            item = Item(
+                None, problem=why, predicted=row.predicted, index=row.index, label=row.label, seconds=row.seconds
+            )
+            items.append(_with_image(item, matcher.image(row.index, True)))  # the table numbers them as latents are
     items.sort(key=lambda item: (item.index is None, item.index or 0))
     collection = Collection(folder, tuple(items), read_head, read_latents, head_file, inputs.latents, source, drawn)
     if given.is_dir():
@@ -427,7 +460,7 @@ def collect(
 def item_beside(file: str, source: Source) -> Item:
     """The item of one certificate, by what lies beside it but head and latents: needs no torch. Raises InputError."""
     path = Path(file)
-    row_of = {row.certificate: row for row in _explained(path.parent / TABLE)}
+    row_of = {row.certificate: row for row in _explained(path.parent)}
     return _item(file, row_of.get(path.name), Matcher(source, None, path.parent), None)
 
 
@@ -453,10 +486,6 @@ def own_latents(certificate: Certificate, latents: Tensor, index: int | None = N
     return latents[index : index + 1]
 
 
-def _text_or_none(path: str | Path | None) -> str | None:
-    return None if path is None else str(path)
-
-
 def _load_latents(path: str) -> tuple[Tensor, list[str]]:
     """The latents of a file, and the digest of every image. Raises InputError."""
     from verale.errors import LatentsError
@@ -465,28 +494,6 @@ def _load_latents(path: str) -> tuple[Tensor, list[str]]:
     latents = load_latents(path)
     with naming(path, LatentsError):
         return latents, image_digests(latents)
-
-
-def _require_noted(path: Path, source: Source, latents: str, stored: Sequence[str]) -> None:
-    """Raise InputError if `source.json` notes other latents than those at hand."""
-    whole = hashlib.sha256("".join(stored).encode()).hexdigest()
-    if source.latents_digest not in (None, whole) or source.latents not in ((), tuple(stored)):
-        raise InputError(
-            path,
-            f"notes other latents than {latents} holds: give the latents that were made of these images, or explain"
-            " them again",
-        )
-
-
-def _require_number(
-    where: object, source: Source, latents: str | None, stored: Sequence[str] | None, explained: int
-) -> None:
-    """Raise InputError if the images are not as many as the latents; without latents, as were explained, if known."""
-    number, known = len(source.files), explained if stored is None else len(stored)
-    if not number or number == known or (stored is None and not explained):
-        return
-    have = f"{known} were explained" if stored is None else f"{latents} has the latents of {known}"
-    raise InputError(where, f"has {number} images, {have}: give the images that the latents were computed from")
 
 
 def _item(file: str, row: Explained | None, matcher: Matcher, head: Head | None) -> Item:
@@ -506,12 +513,6 @@ def _item(file: str, row: Explained | None, matcher: Matcher, head: Head | None)
     return _with_image(item, image)
 
 
-def _unexplained(row: Explained, matcher: Matcher) -> Item:
-    problem = row.reason or "the table gives no reason"
-    item = Item(None, problem=problem, predicted=row.predicted, index=row.index, label=row.label, seconds=row.seconds)
-    return _with_image(item, matcher.image(row.index, True))  # the table numbers images as the latents do
-
-
 def _with_image(item: Item, image: Match | None) -> Item:
     """The item with its image, if it has one. Raises InputError: two sources give it different labels."""
     if image is None:
@@ -525,6 +526,6 @@ def _with_image(item: Item, image: Match | None) -> Item:
     return replace(item, image=image, label=item.label if image.label is None else image.label)
 
 
-def _explained(path: Path) -> list[Explained]:
-    """The rows of the table; of an unfinished run the complete ones. Raises InputError."""
-    return read_table(SentFile(path), whole=False) if lexists(path) else []
+def _explained(folder: Path) -> list[Explained]:
+    """The rows of a folder's table; of an unfinished run the complete ones. Raises InputError."""
+    return read_table(SentFile(folder / TABLE), whole=False) if lexists(folder / TABLE) else []

@@ -13,23 +13,18 @@ from verale.certificate.words import about
 from verale.checker.certificate import (
     ActivationStatement,
     Certificate,
-    FloorStatement,
-    OrderStatement,
     PatchStatement,
-    Statement,
-    SumStatement,
 )
-from verale.errors import LatentsError, naming
+from verale.errors import LatentsError
 from verale.head import Head, Linear, as_patches, evaluate_observed
 from verale.head.evaluation import belonging, observables, similarity
-from verale.report.collect import Collection, Item
+from verale.report.collect import Collection
 
 __all__ = [
     "Estimates",
     "Standing",
     "activations_of",
     "estimates_of",
-    "estimates_of_item",
     "favoured_classes",
     "given_and_taken",
     "observables_of",
@@ -86,8 +81,16 @@ def estimates_of(certificate: Certificate, head: Head | None, image: Tensor | No
         return Estimates()
     observed = observables_of(head, as_patches(image))[0]
     similar = similarity(head, observed)
-    similarities = [_similarity(similar, statement) for statement in certificate.statements]
-    best = _best(head, similar)
+    similarities = [
+        float(similar[each.patch, each.prototype])
+        if isinstance(each, PatchStatement) and each.prototype < similar.shape[1] and each.patch < len(similar)
+        else None
+        for each in certificate.statements
+    ]
+    best: list[int] = []
+    if not head.pooling.needs_all_patches:
+        hidden = head.pooling.hidden(len(similar), head.size)
+        best = (similar if hidden is None else similar.masked_fill(hidden, -torch.inf)).argmax(0).tolist()
     attained = [
         best[s.prototype] if best and isinstance(s, ActivationStatement) and s.prototype < head.size else None
         for s in certificate.statements
@@ -116,17 +119,15 @@ def estimates_of(certificate: Certificate, head: Head | None, image: Tensor | No
     heat: dict[int, float] = {}
     for prototype, patch in enumerate(best):
         heat[patch] = heat.get(patch, 0.0) + parts[prototype]
-    return replace(result, adds=[_added(statement, parts, best) for statement in certificate.statements], heat=heat)
-
-
-def estimates_of_item(collection: Collection, item: Item, certificate: Certificate) -> Estimates:
-    """The estimates of an item's certificate, from the collection's head and latents.
-
-    Raises:
-        InputError: latents that do not fit the head.
-    """
-    with naming(collection.latents_path, LatentsError):
-        return estimates_of(certificate, collection.head, collection.latents_of(item))
+    adds: list[float | None] = []
+    for each in certificate.statements:
+        if not isinstance(each, PatchStatement | ActivationStatement) or each.prototype >= len(parts):
+            adds.append(None)
+        elif isinstance(each, PatchStatement):
+            adds.append((parts[each.prototype] if best[each.prototype] == each.patch else 0.0) if best else None)
+        else:
+            adds.append(parts[each.prototype])
+    return replace(result, adds=adds, heat=heat)
 
 
 def favoured_classes(head: Head) -> list[int | None]:
@@ -163,31 +164,6 @@ def observables_of(head: Head, patches: Tensor) -> Tensor:
         return observables(head, patches)
     prototypes = head.prototypes.to(patches)
     return torch.cdist(patches, prototypes, compute_mode="donot_use_mm_for_euclid_dist").square()
-
-
-def _similarity(similar: Tensor, statement: Statement) -> float | None:
-    if not isinstance(statement, PatchStatement) or statement.prototype >= similar.shape[1]:
-        return None
-    return float(similar[statement.patch, statement.prototype]) if statement.patch < len(similar) else None
-
-
-def _best(head: Head, similar: Tensor) -> list[int]:
-    """For each prototype the patch with the greatest similarity; empty where the pooling takes no single patch."""
-    if head.pooling.needs_all_patches:
-        return []
-    hidden = head.pooling.hidden(len(similar), head.size)
-    best: list[int] = (similar if hidden is None else similar.masked_fill(hidden, -torch.inf)).argmax(0).tolist()
-    return best
-
-
-def _added(statement: Statement, parts: Sequence[float], best: Sequence[int]) -> float | None:
-    if isinstance(statement, OrderStatement | FloorStatement | SumStatement) or statement.prototype >= len(parts):
-        return None
-    if isinstance(statement, ActivationStatement):
-        return parts[statement.prototype]
-    if not best:
-        return None
-    return parts[statement.prototype] if best[statement.prototype] == statement.patch else 0.0
 
 
 _MOST = 2**28

@@ -37,7 +37,7 @@ from verale.checker.numbers import Numbers
 from verale.report.account import Account, proved_account
 from verale.runs.explained_run import HeadOfRun
 
-__all__ = ["Narrower", "Telling", "conditions", "in_brief", "named_prototypes", "narrower", "stated_prototypes"]
+__all__ = ["Narrower", "Telling", "conditions", "in_brief", "named_prototypes", "narrower"]
 
 _COMPARED = 4
 """The most comparisons that are named one by one."""
@@ -134,17 +134,12 @@ def _why_long(certificate: Certificate, closest: int, name: Callable[[int], str]
     return f"{said}. {without}, {missing} would be missing."
 
 
-def stated_prototypes(statements: Sequence[Statement]) -> tuple[int, ...]:
-    """The prototypes whose activations have statements, in the certificate's order."""
-    return tuple(s.prototype for s in statements if isinstance(s, ActivationStatement))
-
-
 def named_prototypes(certificate: Certificate, count: int | None = None) -> tuple[int, ...]:
     """The prototypes to show with an explanation: those of statements that are named one by one, and the few that a
     floor speaks of, if the head is known to have so many prototypes."""
     compared = [s for s in certificate.statements if isinstance(s, PatchStatement)]
     named = [s.prototype for s in compared] if _few(compared, certificate.patches) else []
-    named += stated_prototypes(certificate.statements)
+    named += [s.prototype for s in certificate.statements if isinstance(s, ActivationStatement)]
     for statement in certificate.statements:
         if isinstance(statement, FloorStatement) and count is not None and count - len(statement.exempt) <= _COMPARED:
             named += sorted(set(range(count)).difference(statement.exempt))
@@ -172,33 +167,27 @@ def _told(certificate: Certificate, observable: str, count: int | None, below: b
     Args:
         below: whether what is only counted here is listed below.
     """
-    statements = certificate.statements
+    statements, parts = certificate.statements, list[str]()
+    stated = [s for s in statements if isinstance(s, ActivationStatement)]
+    if len(stated) <= _NAMED:
+        parts += [f"prototype {s.prototype} is active {_ends(s)}" for s in stated]
+    else:
+        which = _counted(len(stated), count)
+        if len(stated) <= _LISTED:
+            which = prototypes_named([s.prototype for s in stated])
+        parts.append(f"{which} are as active as stated")
     compared = [s for s in statements if isinstance(s, PatchStatement)]
-    parts = []
     if _few(compared, certificate.patches):
-        parts += [_comparison(s, observable) for s in compared]
+        to = "to" if "distance" in observable else "with"
+        before, is_ = (f"the image's {observable} {to} ", "is ") if observable else ("", "")
+        parts += [f"{before}prototype {s.prototype} {is_}{_ends(s)}" for s in compared]
     elif compared:
         what = "comparison with a prototype" if len(compared) == 1 else "comparisons with prototypes"
         comes = "comes" if len(compared) == 1 else "come"
-        parts.append(f"{len(compared)} {what}{_where(compared, certificate.patches)} {comes} out as stated")
-    return [*_activations(statements, count), *parts, *_clauses(statements, count, " (listed below)" if below else "")]
-
-
-def _comparison(statement: PatchStatement, observable: str) -> str:
-    if not observable:
-        return f"prototype {statement.prototype} {_ends(statement)}"
-    to = "to" if "distance" in observable else "with"
-    return f"the image's {observable} {to} prototype {statement.prototype} is {_ends(statement)}"
-
-
-def _activations(statements: Sequence[Statement], count: int | None) -> list[str]:
-    """Those with statements of their own."""
-    stated = [s for s in statements if isinstance(s, ActivationStatement)]
-    if len(stated) <= _NAMED:
-        return [f"prototype {s.prototype} is active {_ends(s)}" for s in stated]
-    if len(stated) <= _LISTED:
-        return [f"{prototypes_named([s.prototype for s in stated])} are as active as stated"]
-    return [f"{_counted(len(stated), count)} are as active as stated"]
+        patches, of = len({s.patch for s in compared}), certificate.patches
+        where = "" if of == 1 else f" in all {of} patches" if patches == of else f" in {patches} of the {of} patches"
+        parts.append(f"{len(compared)} {what}{where} {comes} out as stated")
+    return [*parts, *_clauses(statements, count, " (listed below)" if below else "")]
 
 
 def _few(compared: Sequence[PatchStatement], patches: int) -> bool:
@@ -208,14 +197,6 @@ def _few(compared: Sequence[PatchStatement], patches: int) -> bool:
 
 def _ends(statement: PatchStatement | ActivationStatement) -> str:
     return between(statement.lower, statement.upper, "from {} to {}")
-
-
-def _where(compared: Sequence[PatchStatement], of: int) -> str:
-    """Where statements about patches are; nothing if the image is one patch."""
-    patches = len({statement.patch for statement in compared})
-    if of == 1:
-        return ""
-    return f" in all {of} patches" if patches == of else f" in {patches} of the {of} patches"
 
 
 def _clauses(statements: Sequence[Statement], count: int | None, listed: str) -> list[str]:
@@ -295,9 +276,15 @@ def _counted(number: int, of: int | None) -> str:
 
 _OBSERVABLE = "comparison"
 """What comparing a patch with a prototype gives, where the head is not known."""
-_CLAUSES = FloorStatement | OrderStatement | SumStatement
-_SAID_BELOW, _ACTIVE, _AS_STATED = "listed below", "as active as", "as stated"
-"""What a sentence says of clauses, activations and comparisons of which it leaves out prototypes or bounds."""
+_KINDS = {
+    ActivationStatement: (0, "as active as"),
+    FloorStatement: (1, "listed below"),
+    OrderStatement: (2, "listed below"),
+    SumStatement: (2, "listed below"),
+    PatchStatement: (3, "as stated"),
+}
+"""Where statements stand that are listed, as in the sentence; and what a sentence says that leaves out their prototypes
+or bounds."""
 
 
 @dataclass(frozen=True)
@@ -359,64 +346,37 @@ class Telling:
         classes = (None if head is None else head.labels) or classes
         parts = conditions(certificate, _OBSERVABLE if head is None else head.observable, count)
         predicted = class_name(certificate.predicted, classes)
-        sentence, account = _sentence(predicted, parts), None
+        sentence, account = f"The class is {predicted} whenever {enumerated(parts)}.", None
+        if not parts:
+            sentence = f"The class is {predicted} whatever the image shows: it follows from the network's last layers"
+            sentence += " alone."
         if head is not None and numbers is not None:
             account = proved_account(data, certificate, head.head, numbers)
         order = {} if account is None else {j: place for place, j in enumerate(account.adding)}
         ranked = sorted(
             certificate.statements,
-            key=lambda each: (_rank(each), order.get(getattr(each, "prototype", -1), len(order))),
+            key=lambda each: (_KINDS[type(each)][0], order.get(getattr(each, "prototype", -1), len(order))),
         )  # those first that give most points
         told = [(each, (statement_in_words(each, count)[0], bounds_in_words(each))) for each in ranked]
         proved = sorted((margin, rival) for rival, margin in enumerate(certificate.margins) if margin is not None)
+        size = counted(certificate.statements)
+        if count is not None and certificate.statements:
+            reach, pairs = bounded(certificate.statements, count, certificate.patches), certificate.patches * count
+            size += f"; they bound {reach.prototypes} of the head's {count} prototypes"
+            size += f", and {reach.pairs} of {pairs} pairs of a patch and a prototype" if reach.pairs else ""
+        named = {name: getattr(certificate, name) for name in ("head", "latents", "picture", "network")}
+        digests = {f"{name} that it names": digest for name, digest in named.items() if digest is not None}
         return cls(
             certificate,
             predicted,
             sentence,
             tuple(pair for _, pair in told),
-            tuple(pair for each, pair in told if _leaves_out(sentence, each)),
+            tuple(pair for each, pair in told if _KINDS[type(each)][1] in sentence),
             tuple((class_name(rival, classes), below(margin)) for margin, rival in proved),
-            _size(certificate, head),
+            size,
             named_prototypes(certificate, count),
-            {"certificate": hashlib.sha256(data).hexdigest(), **_named(certificate)},
+            {"certificate": hashlib.sha256(data).hexdigest(), **digests},
             account,
             () if account is None else tuple(account.in_words(lambda c: class_name(c, classes))),
             narrower(certificate, count, file, lambda c: class_name(c, classes), account),
         )
-
-
-def _named(certificate: Certificate) -> dict[str, str]:
-    """The digests of what a certificate names, by what they are."""
-    digests = {name: getattr(certificate, name) for name in ("head", "latents", "picture", "network")}
-    return {f"{name} that it names": digest for name, digest in digests.items() if digest is not None}
-
-
-def _sentence(predicted: str, parts: Sequence[str]) -> str:
-    if not parts:
-        return f"The class is {predicted} whatever the image shows: it follows from the network's last layers alone."
-    return f"The class is {predicted} whenever {enumerated(parts)}."
-
-
-def _leaves_out(sentence: str, statement: Statement) -> bool:
-    """Whether a sentence leaves out prototypes or bounds of a statement."""
-    if isinstance(statement, PatchStatement):
-        return _AS_STATED in sentence
-    return (_SAID_BELOW if isinstance(statement, _CLAUSES) else _ACTIVE) in sentence
-
-
-def _rank(statement: Statement) -> int:
-    """Activations first, then clauses, floors before ceilings, as in the sentence; then patches."""
-    if isinstance(statement, PatchStatement):
-        return 3
-    return {FloorStatement: 1, OrderStatement: 2, SumStatement: 2}.get(type(statement), 0)
-
-
-def _size(certificate: Certificate, head: HeadOfRun | None) -> str:
-    """How many statements there are, and which prototypes and pairs they bound, of how many."""
-    said = counted(certificate.statements)
-    if head is None or not certificate.statements:
-        return said
-    reach = bounded(certificate.statements, head.prototypes, certificate.patches)
-    said += f"; they bound {reach.prototypes} of the head's {head.prototypes} prototypes"
-    pairs = certificate.patches * head.prototypes
-    return f"{said}, and {reach.pairs} of {pairs} pairs of a patch and a prototype" if reach.pairs else said

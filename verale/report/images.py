@@ -39,7 +39,6 @@ __all__ = [
     "OUTSIDE",
     "PICTURES",
     "named_picture",
-    "numbered",
     "pictures_in",
     "prototype_pictures",
     "require_consistent",
@@ -77,14 +76,9 @@ _HEADER = 33
 """Bytes up to the end of the first chunk."""
 
 
-def numbered(files: Iterable[Path]) -> dict[int, Path]:
-    """The images whose names are numbers, such as 0005.png, by number; of equal numbers the last in order."""
-    images = (file for file in sorted(files) if file.suffix.lower() in IMAGE_SUFFIXES)
-    return {int(file.stem): file for file in images if _NUMBER.fullmatch(file.stem)}
-
-
 def prototype_pictures(folder: Path, given: Path | None = None) -> dict[int, Path]:
-    """The pictures of prototypes, by number, as `verale latents --prototype-pictures` names them.
+    """The pictures of prototypes, by number, as `verale latents --prototype-pictures` names them, such as 0005.png; of
+    equal numbers the last in order.
 
     Args:
         folder: of the certificates; its subfolder `prototypes` may hold pictures.
@@ -94,7 +88,9 @@ def prototype_pictures(folder: Path, given: Path | None = None) -> dict[int, Pat
         InputError: there is no such folder as given, or it holds no such picture.
     """
     where = folder / PICTURES if given is None else given
-    pictures = numbered(where.iterdir()) if where.is_dir() else {}
+    files = sorted(where.iterdir()) if where.is_dir() else []
+    images = [file for file in files if file.suffix.lower() in IMAGE_SUFFIXES and _NUMBER.fullmatch(file.stem)]
+    pictures = {int(file.stem): file for file in images}
     if given is not None and not pictures:
         problem = "holds no picture whose name is a prototype's number" if where.is_dir() else "no such folder"
         raise InputError(given, f"{problem}; expected pictures such as 0005.png")
@@ -181,7 +177,12 @@ class Matcher:
                 return None, self._unnoted(file, picture, False)
             return index, None if file is None else self._unnoted(file, picture, False)
         noted, sha256, label = source.files[proposed], source.digests[proposed], source.labels[proposed]
-        places = self._places(noted, sha256)
+        places = [noted]  # where the file may lie
+        if source.folder is not None and noted.is_relative_to(source.folder):
+            places.append(self._pictures / noted.relative_to(source.folder))
+        if source.admits(noted) and sha256 is not None and (moved := self._file(noted, sha256)) is not None:
+            places.append(moved)
+        places = [file for file in dict.fromkeys(places) if source.admits(file)]
         file = self._find(picture, places)
         is_noted = proposed < len(source.pictures) and source.pictures[proposed] == picture
         is_there = (digest := self._digest(noted)) is not None and sha256 in (None, digest)
@@ -192,20 +193,11 @@ class Matcher:
             return proposed, Match(file or noted, sha256, label, note, shown, held=None if file is None else held)
         return None, self._unnoted(file, picture, is_noted or file in places)
 
-    def _places(self, noted: Path, sha256: str | None) -> list[Path]:
-        """Where a file may lie that `source.json` notes."""
-        source, places = self._source, [noted]
-        if source.folder is not None and noted.is_relative_to(source.folder):
-            places.append(self._pictures / noted.relative_to(source.folder))
-        if source.admits(noted) and sha256 is not None and (moved := self._file(noted, sha256)) is not None:
-            places.append(moved)
-        return [file for file in dict.fromkeys(places) if source.admits(file)]
-
     def _find(self, digest: str, noted: Sequence[Path] = ()) -> Path | None:
         """A file that holds the picture with this digest: of those that are noted, or else of the pictures of the run
         and the images, each of which is looked through once, if at all; None if none is found."""
         for file in noted:
-            picture = _named(self._bytes(file), digest)
+            picture = named_picture(self._bytes(file), digest)
             if picture is not None:
                 if (kept := self._kept(picture, len(picture.values))) is not None:
                     self._held[digest] = kept
@@ -347,10 +339,16 @@ def require_consistent(items: Iterable[Any], source: Source, names: Sequence[str
         return
     checked = [item for item in placed if _expected(item) is not None]
     named = sorted(filter(None, folders))
-    by_name = _by_name(named, names)
-    meanings = _meanings(named, classes) if by_name is None else [by_name]
-    if by_name is None:  # known bytes may lie in folders that are no classes
+    matched, meanings = classes_named(names or (), named), list[Mapping[str, int]]()
+    if all(len(found) == 1 for found in matched.values()):
+        meanings = [{folder: found[0] for folder, found in matched.items()}]
+    else:
+        # Folders without names of classes can mean the classes in their order, if there is one for each class; or by
+        # their numbers, from 0 on or from 1 on. Known bytes may lie in folders that are no classes.
         checked = [item for item in checked if item.image_note == BY_ORDER]
+        meanings += [{folder: index for index, folder in enumerate(named)}] if len(named) == classes else []
+        if all(folder.isascii() and folder.isdigit() for folder in named):
+            meanings += [{folder: int(folder) - first for folder in named} for first in (0, 1)]
     if not meanings:  # then all that is known is that images of a folder have one class
         checked = [item for item in checked if item.label is not None]
         meanings = [{_folder(item.file, root) or "": _expected(item) or 0 for item in reversed(checked)}]
@@ -362,18 +360,20 @@ def require_consistent(items: Iterable[Any], source: Source, names: Sequence[str
         return
     first = min(wrong, key=len)[0]
     what = "the true class" if first.label is not None else "the certificate's class"
-    remedy = _REMEDY if first.image_note == BY_ORDER else "give the folder that was explained"
+    remedy, expected = "give the folder that was explained", _expected(first)
+    if first.image_note == BY_ORDER:
+        remedy = (
+            "images are matched by order here: give those that were explained, in their order, with source.json, or"
+            " true labels in the latents file"
+        )
+    called = str(expected)
+    if names is not None and expected is not None and expected < len(names):
+        called += f" ({names[expected]})"
     raise InputError(
         first.file,
         f"lies in the folder {_folder(first.file, root)!r}, but {what} of {first.name} is"
-        f" {_called(_expected(first), names)}, so this is another image, or it was moved to another class; {remedy}",
+        f" {called}, so this is another image, or it was moved to another class; {remedy}",
     )
-
-
-_REMEDY = (
-    "images are matched by order here: give those that were explained, in their order, with source.json, or true labels"
-    " in the latents file"
-)
 
 
 def _folder(file: Path | None, root: Path) -> str | None:
@@ -382,28 +382,6 @@ def _folder(file: Path | None, root: Path) -> str | None:
         return None
     parts = file.relative_to(root).parts
     return parts[0] if len(parts) == 2 else None
-
-
-def _by_name(folders: Iterable[str], names: Sequence[str] | None) -> Mapping[str, int] | None:
-    """The classes that have the names of folders, if every folder is named as one of them is."""
-    matched = classes_named(names or (), folders)
-    is_plain = all(len(found) == 1 for found in matched.values())
-    return {folder: found[0] for folder, found in matched.items()} if is_plain else None
-
-
-def _meanings(folders: Sequence[str], classes: int | None) -> list[Mapping[str, int]]:
-    """The classes that folders without names of classes can mean: in their order, if there is one for each class; or by
-    their numbers, from 0 on or from 1 on. Empty where none of this fits."""
-    meanings: list[Mapping[str, int]] = []
-    if len(folders) == classes:
-        meanings.append({folder: index for index, folder in enumerate(folders)})
-    if all(folder.isascii() and folder.isdigit() for folder in folders):
-        meanings += [{folder: int(folder) - first for folder in folders} for first in (0, 1)]
-    return meanings
-
-
-def _called(index: int | None, names: Sequence[str] | None) -> str:
-    return str(index) if names is None or index is None or index >= len(names) else f"{index} ({names[index]})"
 
 
 def pictures_in(data: bytes) -> Iterator[Picture]:
@@ -416,15 +394,7 @@ def pictures_in(data: bytes) -> Iterator[Picture]:
             continue
 
 
-def named_picture(file: str | Path, digest: str) -> Picture:
-    """The picture with this digest in a PNG file. Raises InputError: the file cannot be read, or holds none."""
-    found = _named(read(file, "a PNG file", most=LARGEST_PNG), digest)
-    if found is None:
-        raise InputError(file, "does not hold the picture that the certificate names: it changed")
-    return found
-
-
-def _named(data: bytes, digest: str) -> Picture | None:
+def named_picture(data: bytes, digest: str) -> Picture | None:
     """The picture with this digest among those that a PNG file with these bytes holds."""
     return next((picture for picture in pictures_in(data) if picture.digest == digest), None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,14 +13,12 @@ import numpy as np
 from verale.certificate.words import NAMED_PICTURE
 from verale.checker import certificate as checked
 from verale.checker.read.pictures import Picture
-from verale.errors import InputError
 from verale.files import read
-from verale.report.collect import Collection, Item
 from verale.report.estimates import estimates_of
 from verale.report.explanation import named_prototypes
 from verale.report.grid import Grid
 from verale.report.images import AS_GIVEN, pictures_in
-from verale.report.thumbnails import ImageFile, image_of, open_image, to_draw
+from verale.report.thumbnails import ImageFile, image_of, open_image
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,9 +33,6 @@ __all__ = [
     "outline",
     "pixels_of",
     "pixels_of_given",
-    "pixels_of_item",
-    "pixels_of_picture",
-    "stated_prototypes",
 ]
 
 _SIDE = 1024
@@ -50,25 +45,9 @@ _FRAMED = 3
 _DARK, _LIGHT, _FRAME = "#000000", "#ffd84d", "#ffffff"
 
 
-def pixels_of_item(collection: Collection, item: Item) -> tuple[Any, str]:
-    """An item's image in a form that matplotlib draws, and what is known of it; None where it is not shown."""
-    file = to_draw(collection.source, item.image)
-    if file is None:
-        return None, item.image_is if collection.embeds else "not shown: the figure was made without pictures"
-    try:
-        return pixels_of(file), item.image_is
-    except InputError as error:
-        return None, f"not shown: {Path(file.path).name}: {error.problem}"
-
-
 def pixels_of(file: ImageFile) -> object:
     """What is drawn of an image's file in a form that matplotlib draws: (H, W, 3) bytes. Raises InputError."""
     return np.asarray(open_image(file, _SIDE))
-
-
-def pixels_of_picture(picture: Picture) -> object:
-    """A picture's values in the same form."""
-    return np.asarray(image_of(picture))
 
 
 def pixels_of_given(image: Any, picture: str | None) -> tuple[Any, str]:
@@ -82,35 +61,29 @@ def pixels_of_given(image: Any, picture: str | None) -> tuple[Any, str]:
     Raises:
         InputError: a file that cannot be read.
     """
-    file = Path(image) if isinstance(image, (str, Path)) else None
-    pixels = _upright(np.asarray(image)) if file is None else None
-    if picture is not None:
-        for each in pictures_in(read(file, "an image")) if file is not None else _pictures(pixels):
-            if each.digest == picture:
-                return pixels_of_picture(each), NAMED_PICTURE
-    return pixels if file is None else pixels_of(ImageFile(file)), AS_GIVEN
-
-
-def _upright(pixels: Any) -> Any:
-    """An array as matplotlib draws it."""
-    if pixels.ndim == 3 and pixels.shape[0] in (1, 3) and pixels.shape[2] not in (1, 3, 4):
-        pixels = pixels.transpose(1, 2, 0)
-    if pixels.ndim == 3 and pixels.shape[2] == 1:
-        pixels = pixels[:, :, 0]
-    if pixels.dtype.kind == "f" and (pixels.min() < 0 or pixels.max() > 1):  # normalised, say
-        pixels = (pixels - pixels.min()) / max(pixels.max() - pixels.min(), np.finfo(pixels.dtype).tiny)
-    return pixels
-
-
-def _pictures(pixels: Any) -> list[Picture]:
-    """The pictures that an array of bytes can be: (H, W) those of one channel and of three."""
-    if pixels.dtype != "uint8" or pixels.ndim not in (2, 3) or (pixels.ndim == 3 and pixels.shape[2] != 3):
-        return []
-    planes = [pixels] if pixels.ndim == 2 else [pixels[:, :, channel] for channel in range(3)]
-    return [
-        Picture((len(each), *pixels.shape[:2]), b"".join(plane.tobytes() for plane in each))
-        for each in ([planes, planes * 3] if len(planes) == 1 else [planes])
-    ]
+    known: Iterable[Picture]
+    if isinstance(image, (str, Path)):
+        pixels, known = None, () if picture is None else pictures_in(read(Path(image), "an image"))
+    else:
+        pixels = np.asarray(image)
+        if pixels.ndim == 3 and pixels.shape[0] in (1, 3) and pixels.shape[2] not in (1, 3, 4):
+            pixels = pixels.transpose(1, 2, 0)
+        if pixels.ndim == 3 and pixels.shape[2] == 1:
+            pixels = pixels[:, :, 0]
+        if pixels.dtype.kind == "f" and (pixels.min() < 0 or pixels.max() > 1):  # normalised, say
+            pixels = (pixels - pixels.min()) / max(pixels.max() - pixels.min(), np.finfo(pixels.dtype).tiny)
+        # The pictures that an array of bytes can be: (H, W) those of one channel and of three.
+        is_plain = pixels.dtype == "uint8" and (pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] == 3))
+        planes = [pixels] if pixels.ndim == 2 else list(pixels.transpose(2, 0, 1)) if is_plain else []
+        known = [
+            Picture((len(each), *pixels.shape[:2]), b"".join(plane.tobytes() for plane in each))
+            for each in ([planes, planes * 3] if len(planes) == 1 else [planes])
+            if is_plain
+        ]
+    for each in known:
+        if each.digest == picture:
+            return np.asarray(image_of(each)), NAMED_PICTURE
+    return pixels_of(ImageFile(image)) if pixels is None else pixels, AS_GIVEN
 
 
 def stated_prototypes(certificate: checked.Certificate) -> dict[int, list[int]]:
@@ -148,12 +121,6 @@ def marks_of(certificate: checked.Certificate, head: Head | None, image: Tensor 
     return marks
 
 
-def _marked(prototypes: Sequence[int]) -> str:
-    """The prototypes of a patch, as its square shows them."""
-    more = f"\n+{len(prototypes) - _NUMBERS}" if len(prototypes) > _NUMBERS else ""
-    return ", ".join(map(str, prototypes[:_NUMBERS])) + more
-
-
 def outline(
     axes: Axes,
     certificate: checked.Certificate,
@@ -181,17 +148,29 @@ def outline(
         axes.vlines(range(grid.columns + 1), 0, grid.rows, colors="#b0b0b0", linewidth=0.5)
     else:
         axes.imshow(pixels, extent=extent, cmap="gray", aspect=axes.get_aspect())
-    cells = [
-        (cell, _marked(prototypes)) for patch, prototypes in marks.items() if (cell := grid.cell(patch)) is not None
-    ]
+    cells = []
+    for patch, prototypes in marks.items():
+        if (cell := grid.cell(patch)) is not None:
+            more = f"\n+{len(prototypes) - _NUMBERS}" if len(prototypes) > _NUMBERS else ""
+            cells.append((cell, ", ".join(map(str, prototypes[:_NUMBERS])) + more))
     squares = [Rectangle((column, row), 1, 1) for (row, column), _ in cells]
     for colour, width in ((_DARK, 2.5), (_LIGHT, 1.2)):
         axes.add_collection(PatchCollection(squares, facecolor="none", edgecolor=colour, linewidth=width))
-    title = _title(bool(stated_prototypes(certificate)), len(cells), fields)
-    if fields is not None and not fields.whole and len(cells) <= _FRAMED:
-        frames = [_frame(fields.box(*cell), fields.size, grid) for cell, _ in cells]
+    # What to say of it, by whether statements are about patches, and how many are outlined.
+    stated, framed = bool(stated_prototypes(certificate)), len(cells) <= _FRAMED
+    title = "prototypes that patches are compared with" if stated else "prototypes where they are most active (float64)"
+    title += f", of the first {MOST} patches" if len(cells) > MOST else ""
+    if cells and fields is not None and fields.whole:
+        title += "\nsquares: cells of the grid; each patch can depend on the whole image"
+    elif cells and fields is not None and framed:
+        title += "\nsolid: cells of the grid; dashed: receptive fields"
+        across, down = grid.columns / fields.size[1], grid.rows / fields.size[0]
+        boxes = [fields.box(*cell) for cell, _ in cells]
         for colour, style in ((_DARK, "-"), (_FRAME, "--")):
-            shapes = [Rectangle(*each) for each in frames]
+            shapes = [
+                Rectangle((left * across, top * down), (right - left) * across, (bottom - top) * down)
+                for left, top, right, bottom in boxes
+            ]
             axes.add_collection(
                 PatchCollection(
                     shapes, facecolor="none", edgecolor=colour, linewidth=1.2, linestyle=style, clip_on=False
@@ -204,23 +183,3 @@ def outline(
             column + 0.5, row + 0.5, mark, ha="center", va="center", fontsize=size, color=colour, path_effects=stroke
         )
     return title + (", square grid assumed" if grid.assumed else "")
-
-
-def _title(stated: bool, outlined: int, fields: ReceptiveFields | None) -> str:
-    """What stands above the image, by whether statements are about patches, and how many are outlined."""
-    what = "prototypes that patches are compared with" if stated else "prototypes where they are most active (float64)"
-    what += f", of the first {MOST} patches" if outlined > MOST else ""
-    if not outlined or fields is None:
-        return what
-    if fields.whole:
-        return f"{what}\nsquares: cells of the grid; each patch can depend on the whole image"
-    return f"{what}\nsolid: cells of the grid; dashed: receptive fields" if outlined <= _FRAMED else what
-
-
-def _frame(
-    box: tuple[int, int, int, int], size: tuple[int, int], grid: Grid
-) -> tuple[tuple[float, float], float, float]:
-    """A receptive field in cells of the grid: its corner, width and height."""
-    left, top, right, bottom = box
-    across, down = grid.columns / size[1], grid.rows / size[0]
-    return (left * across, top * down), (right - left) * across, (bottom - top) * down

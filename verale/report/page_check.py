@@ -1,4 +1,8 @@
-"""What the page contains to prove certificates again in the reader's browser: the proved checker, and what it is asked.
+"""What the page contains to prove certificates again in the reader's browser, the proved checker and what it is asked;
+and whether a page is the one that verale writes of the same files.
+
+What a page says of itself proves nothing: who edits it can replace its checker, the digest of that checker, and every
+word around it.
 
 The questions are integers in text (`verale.checker.proved.text`), written by the checker's own readers of files. So the
 page proves something about these integers; that they are those of the files has to be believed, or written again. Of a
@@ -8,8 +12,11 @@ picture these integers are its bytes, whose digest the page compares with that i
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 import zlib
-from base64 import b64encode
+from base64 import b64decode
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,9 +41,11 @@ from verale.checker.read.pictures import Pictures
 from verale.errors import InputError, naming, option
 from verale.files import LARGEST_LATENTS, opener_of, read
 from verale.report.collect import Collection
+from verale.report.templates import csp_digest, deflated
 from verale.runs.inputs import find_seen
+from verale.version import __version__
 
-__all__ = ["LARGEST_HEAD", "LARGEST_QUESTION", "Checking", "csp_digest", "deflated"]
+__all__ = ["LARGEST_HEAD", "LARGEST_QUESTION", "Checking", "SeenInPage", "holds_checker", "require_same"]
 
 LARGEST_HEAD = 64 * 2**20
 LARGEST_QUESTION = 8 * 2**20
@@ -126,7 +135,10 @@ class Checking:
         if not _fits(text, "(--provable): the head", notes):
             return None
         script = SCRIPT.read_bytes()
-        latents = None if collection.latents_path is None else _read_latents(collection.latents_path, head)
+        latents, path = None, collection.latents_path
+        if path is not None:
+            with naming(path, CheckerError):
+                latents = Latents(read(path, "a latents file (.safetensors)", most=LARGEST_LATENTS), head.depth)
         digests = hashlib.sha256(script).hexdigest(), csp_digest(script)
         begins_there = any(item.certificate and item.certificate.picture is not None for item in collection.items)
         seen = SeenInPage.beside(collection.folder, notes) if begins_there and collection.embeds else None
@@ -136,11 +148,6 @@ class Checking:
     def size(self) -> int:
         """How many characters it takes of a page, without the questions."""
         return len(self.script) + len(self.told) + (0 if self.seen is None else len(self.seen.told))
-
-    @property
-    def facts(self) -> dict[str, object]:
-        """What the page's own script has to know."""
-        return {"sha256": self.sha256, "shape": None if self.seen is None else self.seen.shape}
 
     def questions(self, certificate: Certificate) -> dict[str, object]:
         """What is asked about a certificate: `entails`, and `pictured` or `instance`, or what is `missing` for both; or
@@ -155,24 +162,20 @@ class Checking:
         entails = b"entails %b %b" % (text, prices_text(certificate, self._head.count))
         if len(entails) > LARGEST_QUESTION:
             return {"why": "the certificate is too large for this page"}
-        about = "instance" if certificate.picture is None else "pictured"
-        question, missing = self._about_image(certificate, text)
+        about, question, missing = "instance", b"", ""
+        if certificate.picture is not None:
+            about, missing = "pictured", "the report was written without the network and its pictures"
+            if self.seen is not None:
+                question, missing = self.seen.question(certificate, text)
+        elif certificate.latents is None:
+            missing = "the certificate names no latents"
+        elif self._latents is None or (image := self._latents.find(certificate.latents)) is None:
+            missing = "the report was written without the image's latents"
+        else:
+            question = b"instance %b %b" % (text, image_text(image))
         if len(question) > LARGEST_QUESTION:
             question, missing = b"", "the image is too large for this page"
         return {"entails": entails.decode(), about: question.decode() or None, "missing": missing}
-
-    def _about_image(self, certificate: Certificate, text: bytes) -> tuple[bytes, str]:
-        """What is asked about the certificate's image; empty, and why, where nothing is."""
-        if certificate.picture is not None:
-            if self.seen is None:
-                return b"", "the report was written without the network and its pictures"
-            return self.seen.question(certificate, text)
-        if certificate.latents is None:
-            return b"", "the certificate names no latents"
-        image = None if self._latents is None else self._latents.find(certificate.latents)
-        if image is None:
-            return b"", "the report was written without the image's latents"
-        return b"instance %b %b" % (text, image_text(image)), ""
 
 
 def _fits(text: bytes, what: str, notes: list[str]) -> bool:
@@ -183,16 +186,102 @@ def _fits(text: bytes, what: str, notes: list[str]) -> bool:
     return len(text) <= LARGEST_HEAD
 
 
-def deflated(data: bytes) -> str:
-    """Bytes as the page contains them: deflated, base64."""
-    return b64encode(zlib.compress(data, 9)).decode()
+_EMBEDDED = re.compile(r'(?<=<script type=")(application/json|text/plain)" id="([\w-]+)">([^<]*)</script>')
+"""What a page contains beside its own text; `<` is escaped in all of it."""
+
+_TIMES = (
+    (re.compile(r"\. Written \d{4}-\d\d-\d\d \d\d:\d\d UTC by "), ". Written by "),
+    (re.compile(r"<dt>median seconds to audit</dt><dd>[0-9.e+-]{1,12}</dd>"), ""),
+)
+_TIMES_OF_LIST = re.compile(rb'"audit":\[[0-9., eul+n-]*\]')
+"""When a page was written, and how long its audit took: numbers, which may differ."""
+
+_NAMES = {
+    "checker": "the checker's script",
+    "head-text": "the head that its checker is told",
+    "network-text": "the network that its checker is told",
+}
 
 
-def csp_digest(data: bytes) -> str:
-    """The SHA-256 of bytes, as a Content-Security-Policy spells it."""
-    return b64encode(hashlib.sha256(data).digest()).decode()
+def holds_checker(path: Path) -> bool:
+    """Whether a page contains a checker. Raises InputError."""
+    return '<script type="text/plain" id="checker">' in _text(path)
 
 
-def _read_latents(path: str, head: Head) -> Latents:
-    with naming(path, CheckerError):
-        return Latents(read(path, "a latents file (.safetensors)", most=LARGEST_LATENTS), head.depth)
+def require_same(path: Path, own: bytes) -> None:
+    """Raise InputError unless a page is `own`, which verale has just written, but for times.
+
+    Soundness: everything that is not a time is compared as text, or as what it is deflated from. So whatever makes the
+    page look or act otherwise is a difference.
+    """
+    difference = next(_differences(_text(path), own.decode()), None)
+    if difference is not None:
+        raise InputError(
+            path,
+            f"is not the page that verale {__version__} writes of these files: {difference} differs; do not trust it,"
+            " and write it anew (its title and other options have to be the same here)",
+        )
+
+
+def _differences(given: str, own: str) -> Iterator[str]:
+    """What differs, in words; the checker first."""
+    for pattern, neutral in _TIMES:
+        given, own = pattern.sub(neutral, given, count=1), pattern.sub(neutral, own, count=1)
+    texts = [{match[2]: match[3] for match in _EMBEDDED.finditer(text)} for text in (given, own)]
+    for name in sorted(texts[1], key=lambda name: (name not in _NAMES, name)):
+        there, here = texts[0].get(name, ""), texts[1][name]
+        if there == here:
+            continue
+        if name in _NAMES:
+            if _inflated(there, here) != _inflated(here, here):
+                yield _NAMES[name]
+        elif name == "data":
+            yield ", ".join(_fields(there, here)) or "what it says of all"
+        elif name == "rows":
+            of_list, expected = (
+                _TIMES_OF_LIST.sub(b'"audit":[]', _inflated(one, here), count=1) for one in (there, here)
+            )
+            if of_list != expected:
+                fields = _fields(of_list.decode(errors="replace"), expected.decode())
+                yield f"{', '.join(fields) or 'what is said'} of the list"
+        elif name[0] == "i":
+            yield f"the picture {name[1:]}"
+        elif (inflated := _inflated(there, here)) != _inflated(here, here):
+            first = json.loads(texts[1]["data"])["blocks"][int(name[1:])]
+            expected = _inflated(here, here)
+            fields = _fields(inflated.decode(errors="replace"), expected.decode())
+            theirs, ours = (json.loads(one) if fields else {} for one in (inflated, expected))
+            for place in range(len(ours["text"]) if fields else 0):
+                column_of = {each: theirs[each] if isinstance(theirs.get(each), list) else [] for each in fields}
+                differing = [each for each in fields if column_of[each][place : place + 1] != [ours[each][place]]]
+                if differing:
+                    yield f"{', '.join(differing)} of certificate {first + place}"
+            yield f"what is said of the certificates from {first} on"
+    shells = [_EMBEDDED.sub(r'\1" id="\2"></script>', text) for text in (given, own)]
+    if shells[0] != shells[1]:
+        yield "its text, its styles or its script"
+
+
+def _fields(there: str, here: str) -> list[str]:
+    """The fields of a JSON object that differ."""
+    try:
+        given, own = json.loads(there), json.loads(here)
+        return [name for name in own if json.dumps(given.get(name)) != json.dumps(own[name])]
+    except (ValueError, AttributeError, RecursionError):
+        return []
+
+
+def _inflated(deflated: str, own: str) -> bytes:
+    """What base64 text is deflated from, or its beginning: at most some times what `own` is, whoever wrote it."""
+    try:
+        most = len(zlib.decompress(b64decode(own)))
+        return zlib.decompressobj().decompress(b64decode(deflated, validate=True), 2 * most + 2**16)
+    except (ValueError, zlib.error):
+        return b""
+
+
+def _text(path: Path) -> str:
+    try:
+        return read(path, "a page that verale report wrote").decode()
+    except UnicodeDecodeError as error:
+        raise InputError(path, "is not a page that verale report wrote: it is not UTF-8") from error

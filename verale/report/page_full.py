@@ -1,5 +1,5 @@
-"""What a page holds: the certificates that it shows in full, their details in blocks; their images; and the prototypes,
-what they stand for, where they come from, and their pictures, each once.
+"""What a page holds: the certificates that it shows in full, in blocks, with all that is computed of them for readers;
+their images; and the prototypes, what they stand for, where they come from, and their pictures, each once.
 
 What is said of one certificate is much like what is said of others, so some are deflated together: a page of many has
 less than half the bytes. To show one, a browser inflates its block.
@@ -7,26 +7,47 @@ less than half the bytes. To show one, a browser inflates its block.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+import io
+from base64 import b64decode
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from verale.errors import InputError
+from PIL import Image
+
+from verale.certificate.words import about
+from verale.checker.certificate import ActivationStatement, Certificate
+from verale.errors import InputError, LatentsError, naming
+from verale.report.account import Account, proved_account
 from verale.report.collect import Collection, Item
-from verale.report.page_check import deflated
-from verale.report.page_detail import Details
-from verale.report.page_list import with_pictures
-from verale.report.thumbnails import ImageFile, Thumbnails, Window, to_draw, window_of
+from verale.report.explanation import conditions, named_prototypes, narrower
+from verale.report.grid import Grid
+from verale.report.page_check import Checking
+from verale.report.templates import deflated
+from verale.report.thumbnails import ImageFile, Window, thumbnail, to_draw, window_of
 
-__all__ = ["EmbeddedPrototypes", "Full"]
+if TYPE_CHECKING:
+    from verale.adapters.fields import ReceptiveFields
+    from verale.report.estimates import Estimates, Standing
+
+__all__ = ["EmbeddedPrototypes", "Full", "plain_patches"]
 
 _FRAME = 80
 """About the bytes around each block, and around each image."""
 _TOGETHER, _BLOCK = 64, 2**18
 """The most certificates in a block, and about the most bytes of theirs."""
+_PICTURED = 6
+"""The most prototypes pictured in a line of the list."""
+_SCORES = 5
+"""The most classes whose scores are shown."""
+_SCORE_DIGITS = range(4, 13)
+_MAPS, _CELLS = 8, 2**10
+"""The most prototypes, and patches, of which it is told how similar each patch is."""
+_GREAT = 1e150
+"""Similarities are drawn as if they were no greater."""
 
 
 class _Entry(NamedTuple):
@@ -53,11 +74,21 @@ class Full:
         unread: why images are not shown.
     """
 
-    def __init__(self, details: Details, side: int, room: int) -> None:
-        """With room for so many bytes, and images of at most `side` pixels a side."""
-        self._details, self._room, self._collection = details, room, details.collection
-        self._thumbnails, self.window = Thumbnails(side), window_of(self._collection.source.preprocessing)
-        self._most = 1 if details.checking is not None else _TOGETHER  # questions to a checker may be long
+    def __init__(
+        self,
+        collection: Collection,
+        checking: Checking | None,
+        observable: str,
+        fields: ReceptiveFields | None,
+        side: int,
+        room: int,
+    ) -> None:
+        """With room for so many bytes, and images of at most `side` pixels a side. `observable` is what comparing a
+        patch with a prototype gives."""
+        self._collection, self._checking, self._observable, self._fields = collection, checking, observable, fields
+        self._room, self._side = room, side
+        self.window = window_of(collection.source.preprocessing)
+        self._most = 1 if checking is not None else _TOGETHER  # questions to a checker may be long
         self._entries: list[_Entry] = []
         self._size = self.count = 0
         self._known: dict[str, int] = {}
@@ -71,8 +102,13 @@ class Full:
         """Add an item. Raises InputError: latents that do not fit the head."""
         entry = _Entry(item, "", None, None)
         if item.certificate is not None and self._room > 0:
-            picture = self._picture(item)
-            entry = _Entry(item, picture, *self._details.told(item, item.certificate, picture))
+            picture = ""
+            if (file := to_draw(self._collection.source, item.image)) is not None:
+                try:
+                    picture = thumbnail(file, self._side)
+                except InputError as error:
+                    self.unread.append(f"{Path(file.path).name}: {error.problem}")
+            entry = _Entry(item, picture, *self._told(item, item.certificate, picture))
             self._size += len(item.data)
         self._entries.append(entry)
         if len(self._entries) >= self._most or self._size > _BLOCK:
@@ -84,7 +120,7 @@ class Full:
         fitting = told
         while fitting:
             columns = {name: [entry.detail[name] for entry in fitting if entry.detail] for name in told[0].detail or ()}
-            block = deflated(json.dumps(columns, separators=(",", ":")).encode())
+            block = deflated(columns)
             pictures = {entry.picture for entry in fitting if entry.picture}.difference(self._known)
             taken = len(block) + _FRAME + sum(len(picture) + _FRAME for picture in pictures)
             if taken < self._room:
@@ -95,34 +131,142 @@ class Full:
             fitting = fitting[:-1]
         if len(fitting) < len(told):
             self._room = 0  # after the first that does not fit, none is added
-        last = self.count + len(fitting)
+        last, collection = self.count + len(fitting), self._collection
         for entry in self._entries:
-            self._enter(entry, entry.detail is not None and self.count < last)
+            place = shown = -1
+            if entry.detail is not None and self.count < last:
+                place, self.count = self.count, self.count + 1
+                if entry.picture:
+                    shown = self._known.setdefault(entry.picture, len(self.images))
+                    self.images += [entry.picture] if shown == len(self.images) else []
+            named: Sequence[int] = entry.adding or ()
+            if entry.adding is None and entry.item.certificate is not None:
+                named = named_prototypes(entry.item.certificate, entry.item.count)
+            pictured = [j for j in named if j in collection.pictures or j in collection.source.origins][:_PICTURED]
+            for column, value in zip(self.rows.values(), (place, shown, pictured), strict=True):
+                column.append(value)
         self._entries, self._size = [], 0
 
-    def _enter(self, entry: _Entry, fits: bool) -> None:
-        place = shown = -1
-        if fits:
-            place, self.count = self.count, self.count + 1
-        if fits and entry.picture:
-            shown = self._known.setdefault(entry.picture, len(self.images))
-            if shown == len(self.images):
-                self.images.append(entry.picture)
-        named = entry.item.prototypes if entry.adding is None else entry.adding
-        row = place, shown, with_pictures(self._collection, named)
-        for column, value in zip(self.rows.values(), row, strict=True):
-            column.append(value)
+    @cached_property
+    def _standing(self) -> Standing | None:
+        """How activations stand among those of all images, where known."""
+        from verale.report.estimates import Standing
 
-    def _picture(self, item: Item) -> str:
-        """An item's image as a data URI; empty where none is shown."""
-        file = to_draw(self._collection.source, item.image)
-        if file is None:
-            return ""
-        try:
-            return self._thumbnails.uri(file)
-        except InputError as error:
-            self.unread.append(f"{Path(file.path).name}: {error.problem}")
-            return ""
+        return None if self._collection.checked_head is None else Standing.of(self._collection)
+
+    def _told(self, item: Item, certificate: Certificate, picture: str) -> tuple[dict[str, object], list[int] | None]:
+        """An item's certificate with estimates for people, and what the checker in the page is asked; also the
+        prototypes that add to its proved lead, those that add most first; None where that is not known. `picture` is
+        the image as a data URI, empty without one."""
+        from verale.report.estimates import estimates_of, given_and_taken
+
+        collection, account, now, standing = self._collection, None, [], {}
+        head, numbers = collection.checked_head, collection.numbers
+        if head is not None and numbers is not None and not (item.record and item.record["reason"] == "limit"):
+            account = proved_account(item.data, certificate, head, numbers)
+        with naming(collection.latents_path, LatentsError):
+            estimates = estimates_of(certificate, collection.head, collection.latents_of(item))
+        if account is not None and collection.head is not None and estimates.activations:
+            # Of each rival that is told what the class gets, and what is taken back, at this image.
+            rivals = [each.rival for each in account.closest]
+            pairs = given_and_taken(collection.head, estimates, account.predicted, rivals)
+            now = [[about(given), about(taken)] for given, taken in pairs]
+        count, place = item.count, item.index
+        if self._standing is not None and place is not None and place < len(self._standing) and count is not None:
+            # By statement about an activation where the image's own stands among all images.
+            standing = {
+                number: self._standing.told(place, statement.prototype)
+                for number, statement in enumerate(certificate.statements)
+                if isinstance(statement, ActivationStatement) and statement.prototype < count
+            }
+        grid, plain = collection.grid_of(certificate.patches, certificate.network), {}
+        if picture and grid is not None and grid.rows * grid.columns > 1:
+            patches = [getattr(each, "patch", None) for each in certificate.statements]
+            patches += [*estimates.attained, *estimates.best]
+            plain = plain_patches(picture, grid, {patch for patch in patches if patch is not None}, self._fields)
+        file = item.name if item.path is None else str(item.path.relative_to(collection.folder))
+        asked = narrower(certificate, count, file, collection.name_of, account, estimates.ahead)
+        detail: dict[str, object] = {
+            "text": item.data.decode(),
+            "claim": item.claim(collection.name_of(certificate.predicted)),
+            "grid": None if grid is None else asdict(grid),
+            "similarity": [None if value is None else about(value) for value in estimates.similarity],
+            "attained": estimates.attained if any(patch is not None for patch in estimates.attained) else [],
+            "ahead": list(map(about, estimates.ahead)),
+            "count": count,
+            "conditions": conditions(certificate, self._observable.lower(), count),
+            "second": estimates.second,
+            "adds": [None if value is None else about(value) for value in estimates.adds],
+            "heat": [sorted(estimates.heat), [about(estimates.heat[patch]) for patch in sorted(estimates.heat)]],
+            "account": None if account is None else asdict(account),
+            "now": now,
+            "scores": _scores(certificate.predicted, estimates),
+            "maps": {} if account is None else _maps(estimates, account),
+            "narrower": None if asked is None else asdict(asked),
+            "bounded": None if item.bounded is None else [item.bounded.prototypes, item.bounded.pairs],
+            "standing": standing,
+            "plain": plain,
+            "questions": None if self._checking is None else self._checking.questions(certificate),
+        }
+        return detail, None if account is None else account.adding
+
+
+def _scores(predicted: int, estimates: Estimates) -> list[list[object]]:
+    """The classes with the greatest scores of this image, that of the certificate first, and about how much: with
+    digits enough to tell how far each is from the next, to a per cent."""
+    order = sorted(range(len(estimates.logits)), key=lambda c: (c != predicted, -estimates.logits[c]))[:_SCORES]
+    shown = [estimates.logits[c] for c in order]
+    texts: list[str] = []
+    for digits in _SCORE_DIGITS:
+        texts = [about(score, digits) for score in shown]
+        pairs = zip(pairwise(shown), pairwise(map(float, texts)), strict=True)
+        if all(abs((one - other) - (told - next_)) <= abs(one - other) / 100 for (one, other), (told, next_) in pairs):
+            break
+    return [[c, text] for c, text in zip(order, texts, strict=True)]
+
+
+def _maps(estimates: Estimates, account: Account) -> dict[int, str]:
+    """Of each stated prototype how similar each patch is to it: a digit from 0, the least of this image, to 9."""
+    similar = estimates.similar
+    if similar is None or len(similar) > _CELLS or not estimates.best:
+        return {}
+    maps = {}
+    for line in account.stated[:_MAPS]:
+        column = similar[:, line.prototype].clamp(-_GREAT, _GREAT)
+        least, most = float(column.min()), float(column.max())
+        if most > least:
+            maps[line.prototype] = "".join(map(str, ((column - least) * (9 / (most - least))).round().int().tolist()))
+    return maps
+
+
+_RANGE = 24
+"""Of 255 levels of grey: what spans fewer looks like one colour."""
+
+
+def plain_patches(picture: str, grid: Grid, patches: set[int], fields: ReceptiveFields | None) -> dict[int, str]:
+    """Of those of some patches whose squares are nearly of one colour, what their receptive fields hold beside: `more`,
+    `plain` or `unknown`. `picture` is a data URI, base64, that the page made."""
+    with Image.open(io.BytesIO(b64decode(picture.partition(",")[2]))) as opened:
+        grey = opened.convert("L")
+    wide, high = grey.size
+
+    def is_plain(box: Sequence[float], across: float, down: float) -> bool:
+        left, top = int(box[0] * across), int(box[1] * down)
+        right, bottom = max(left + 1, round(box[2] * across)), max(top + 1, round(box[3] * down))
+        least, most = grey.crop((left, top, right, bottom)).getextrema()
+        return float(most) - float(least) < _RANGE
+
+    found = {}
+    for patch in patches:
+        cell = grid.cell(patch)
+        if cell is not None:
+            row, column = cell
+            if is_plain((column, row, column + 1, row + 1), wide / grid.columns, high / grid.rows):
+                plain = fields is not None and is_plain(
+                    fields.box(row, column), wide / fields.size[1], high / fields.size[0]
+                )
+                found[patch] = "unknown" if fields is None else "plain" if plain else "more"
+    return found
 
 
 @dataclass(frozen=True)
@@ -135,14 +279,12 @@ class EmbeddedPrototypes:
         whole: by prototype the place of its own picture.
         prototypes: for each prototype the class it votes most for; of its training image the index, row, column, and
             place. Without a head only the prototypes that have a training image are known, by index.
-        notes: what is missing, in sentences.
     """
 
     uris: list[str]
     parts: dict[int, list[int]]
     whole: dict[int, int]
     prototypes: list[Any] | dict[int, Any]
-    notes: list[str]
 
     @property
     def shown(self) -> int:
@@ -151,69 +293,65 @@ class EmbeddedPrototypes:
         return len({*self.parts, *self.whole, *(j for j, (*_, place) in noted if place is not None)})
 
     @classmethod
-    def of(cls, collection: Collection, made: Thumbnails, room: int, network: str | None) -> EmbeddedPrototypes:
+    def of(
+        cls, collection: Collection, side: int, room: int, network: str | None, notes: list[str]
+    ) -> EmbeddedPrototypes:
         """Pictures of which prototypes are proved to be parts by the network with this digest, their own, then training
-        images; what fits into `room` bytes."""
+        images; what fits into `room` bytes. What is missing is noted."""
         from verale.report.estimates import favoured_classes
 
-        album, source = _Album(room), collection.source
+        source, left, unread, left_out = collection.source, room, 0, 0
+        uris: list[str] = []
+        places: dict[object, int | None] = {}
+
+        def place(key: object, file: ImageFile) -> int | None:
+            """Where a picture is; None where it cannot be read, or has no room."""
+            nonlocal left, unread, left_out
+            if key not in places:
+                places[key] = None
+                try:
+                    uri = thumbnail(file, side)
+                except InputError:
+                    unread += 1
+                    return None
+                if len(uri) > left:
+                    left_out += 1
+                    return None
+                left, places[key] = left - len(uri), len(uris)
+                uris.append(uri)
+            return places[key]
 
         def of_file(file: Path, window: Window) -> int | None:
             admitted = source.admitted(file)
-            return None if admitted is None else album.place(file, partial(made.uri, ImageFile(admitted, window)))
+            return None if admitted is None else place(file, ImageFile(admitted, window))
 
-        proved = {j: part for j in collection.origins if (part := collection.origin_of(j, network)) is not None}
-        places = {j: album.place(picture.digest, partial(made.uri_of, picture)) for j, (picture, _) in proved.items()}
-        parts = {j: [place, *proved[j][1]] for j, place in places.items() if place is not None}
+        parts: dict[int, list[int]] = {}
+        for j in collection.origins:
+            if (part := collection.origin_of(j, network)) is not None:
+                picture, cell = part
+                drawn = ImageFile("", picture=picture.digest, held=picture)
+                if (where := place(picture.digest, drawn)) is not None:
+                    parts[j] = [where, *cell]
         own = {j: of_file(file, Window()) for j, file in collection.pictures.items() if j not in parts}
-        training = {j: one for j, one in source.origins.items() if one.file and j not in own and j not in parts}
+        training = {j for j, one in source.origins.items() if one.file and j not in own and j not in parts}
         window = window_of(source.preprocessing)
-        where: dict[int, list[int | None]] = {
+        noted: dict[int, list[int | None]] = {
             j: [one.image, one.row, one.column, of_file(one.file, window) if one.file and j in training else None]
             for j, one in source.origins.items()
         }
         if not (parts or own or training) and collection.head is not None and collection.embeds:
-            album.notes.append(
+            notes.append(
                 "The prototypes have no pictures. Put them into the folder prototypes beside the certificates"
                 " (0000.png, 0001.png, ...), or say in source.json which patches of which training images they are"
                 " (docs/report.md)."
             )
-        if album.unread:
-            album.notes.append(f"{album.unread} pictures of prototypes were moved, or cannot be read.")
-        if album.left_out:
+        if unread:
+            notes.append(f"{unread} pictures of prototypes were moved, or cannot be read.")
+        if left_out:
             said = f"they would take more than {room / 2**20:.3g} MiB (--max-size, --image-size)"
-            album.notes.append(f"{album.left_out} pictures of prototypes are left out: {said}.")
-        whole = {j: place for j, place in own.items() if place is not None}
+            notes.append(f"{left_out} pictures of prototypes are left out: {said}.")
+        whole = {j: where for j, where in own.items() if where is not None}
         if collection.head is None:
-            return cls(album.uris, parts, whole, {j: [None, *each] for j, each in where.items()}, album.notes)
+            return cls(uris, parts, whole, {j: [None, *each] for j, each in noted.items()})
         votes = enumerate(favoured_classes(collection.head))
-        return cls(album.uris, parts, whole, [[vote, *where.get(j, [None] * 4)] for j, vote in votes], album.notes)
-
-
-class _Album:
-    """Pictures with room for so many bytes, each once."""
-
-    def __init__(self, room: int) -> None:
-        self.uris: list[str] = []
-        self.notes: list[str] = []
-        self.unread = self.left_out = 0
-        self._room, self._places = room, dict[object, int | None]()
-
-    def place(self, key: object, made: Callable[[], str]) -> int | None:
-        """Where a picture is; None where it cannot be read, or has no room."""
-        if key not in self._places:
-            self._places[key] = self._added(made)
-        return self._places[key]
-
-    def _added(self, made: Callable[[], str]) -> int | None:
-        try:
-            uri = made()
-        except InputError:
-            self.unread += 1
-            return None
-        if len(uri) > self._room:
-            self.left_out += 1
-            return None
-        self._room -= len(uri)
-        self.uris.append(uri)
-        return len(self.uris) - 1
+        return cls(uris, parts, whole, [[vote, *noted.get(j, [None] * 4)] for j, vote in votes])

@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 import io
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from matplotlib import rc_context, rcdefaults, rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -30,17 +32,9 @@ from verale.errors import InputError, LatentsError, naming
 from verale.report.collect import Collection, own_latents
 from verale.report.explanation import Telling
 from verale.report.grid import Grid, grid_of_image
-from verale.report.outlined import (
-    MOST,
-    marks_of,
-    outline,
-    pixels_of,
-    pixels_of_given,
-    pixels_of_item,
-    pixels_of_picture,
-)
+from verale.report.outlined import MOST, marks_of, outline, pixels_of, pixels_of_given
 from verale.report.single import Shown, shown_of
-from verale.report.thumbnails import ImageFile, Window, window_of
+from verale.report.thumbnails import ImageFile, Window, image_of, to_draw, window_of
 
 if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
@@ -81,55 +75,6 @@ class _Pictured(NamedTuple):
     pixels: Any
     cell: tuple[int, int] | None
     is_proved: bool = False
-
-
-@dataclass(frozen=True)
-class _Content:
-    """What a figure shows.
-
-    Attributes:
-        shown: the certificate in words, its verdict, and what is known of the image, or why none is shown.
-        pixels: the image; None where none is shown.
-        notes: what the verdict does not say, and what nothing checks.
-        grid, marks, fields: where patches lie, the prototypes to name in them, and what they depend on.
-        prototypes: their pictures, by number.
-        origins: which patches prototypes are, as it was proved now.
-    """
-
-    shown: Shown
-    pixels: Any
-    notes: Sequence[str]
-    grid: Grid | None
-    marks: Mapping[int, Sequence[int]]
-    fields: ReceptiveFields | None = None
-    prototypes: Mapping[int, _Pictured] = field(default_factory=dict)
-    origins: Sequence[str] = ()
-
-    @property
-    def points(self) -> tuple[tuple[str, str], ...]:
-        """Why the class is ahead, line by line; none unless it is PROVED of some image."""
-        return () if self.shown.verdict.caveat else self.shown.points
-
-    def below(self, layout: _Layout, outlined: str) -> Iterator[str]:
-        """What stands below the image and the points: what is proved, and what is not."""
-        telling, verdict = self.shown.telling, self.shown.verdict
-        rivals, claimed = telling.margins[: layout.rivals], as_claimed(verdict.status)
-        if layout is _COMPACT and rivals and not self.points:
-            who = "Every other class" if len(telling.margins) > 1 else rivals[0][0]
-            yield f"{who} stays at least {rivals[0][1]} below {telling.predicted}{claimed}."
-        elif layout is _WHOLE and rivals:
-            said = [f"{name}: at least {margin}" for name, margin in rivals]
-            more = len(telling.margins) - len(rivals)
-            said += [f"{more} more classes"] if more else []
-            yield f"Leads, how far other classes stay below {telling.predicted}{claimed}: {'; '.join(said)}."
-        begun = verdict.begun(telling.certificate.picture, telling.certificate.arithmetic)
-        if begun:
-            yield begun
-        yield from self.origins
-        shown = f"The image is {self.shown.image_is}." if self.shown.image_is else ""
-        proved = all(each.is_proved for each in self.prototypes.values())
-        notes = [_SQUARES, outlined, shown, *self.notes, "" if proved else PROTOTYPES]
-        yield " ".join(filter(None, notes))
 
 
 class Picture(Figure):
@@ -178,14 +123,8 @@ def plot(
     is_saved = head is not None and hashlib.sha256(head.to_bytes()).hexdigest() == head.digest
     names, in_points = (None if head is None else head.labels) or classes, said.status == "PROVED" and not said.caveat
     shown = shown_of(data, head if is_saved else None, said, names, in_points)
-    content = _Content(
-        replace(shown, image_is=said.image_is(known)),
-        pixels,
-        [said.not_proved],
-        grid_of_image(given.patches, head, latents),
-        marks_of(given, head, own),
-    )
-    return _drawn(content, _WHOLE)
+    shown, grid = replace(shown, image_is=said.image_is(known)), grid_of_image(given.patches, head, latents)
+    return _drawn(_WHOLE, shown, pixels, [said.not_proved], grid, marks_of(given, head, own))
 
 
 def picture(collection: Collection, kind: str, compact: bool = False) -> bytes:
@@ -201,32 +140,28 @@ def picture(collection: Collection, kind: str, compact: bool = False) -> bytes:
     if given is None:
         raise InputError(item.path, f"cannot be drawn: {item.problem}")
     telling = Telling.of(data, collection.read_head, collection.classes, collection.numbers)
-    pixels, known = pixels_of_item(collection, item)
+    file, pixels, known = to_draw(collection.source, item.image), None, item.image_is
+    if file is None and not collection.embeds:
+        known = "not shown: the figure was made without pictures"
+    elif file is not None:
+        try:
+            pixels = pixels_of(file)
+        except InputError as error:
+            known = f"not shown: {Path(file.path).name}: {error.problem}"
     grid = collection.grid_of(given.patches, given.network)
     drawn = ((j, _prototype(collection, j, given.network)) for j in telling.prototypes)
     shown = dict(islice(((j, each) for j, each in drawn if each is not None), _PICTURES))
     with naming(collection.latents_path, LatentsError):
         marks = marks_of(given, collection.head, collection.latents_of(item))
-    content = _Content(
-        Shown(telling, item.verdict, label=collection.name_of(item.label), correct=item.correct, image_is=known),
-        pixels,
-        collection.notes_on(item),
-        grid,
-        marks,
-        collection.fields_of(grid, given.network),
-        shown,
-        _origins(collection, telling, shown),
-    )
-    return saved(lambda: _drawn(content, _COMPACT if compact else _WHOLE), kind)
-
-
-def _origins(collection: Collection, telling: Telling, shown: Mapping[int, _Pictured]) -> list[str]:
-    """Of the prototypes that are shown with the explanation, which patches they are; of many the first."""
     told = collection.origins
     named = [j for j in telling.prototypes or tuple(told) if j in told]
     proved = {j for j, each in shown.items() if each.is_proved}
-    said = [f"{told[j].caption if j in proved else told[j].sentence}." for j in named[:_ORIGINS]]
-    return [*said, f"And {len(named) - _ORIGINS} more prototypes."] if len(named) > _ORIGINS else said
+    origins = [f"{told[j].caption if j in proved else told[j].sentence}." for j in named[:_ORIGINS]]
+    origins += [f"And {len(named) - _ORIGINS} more prototypes."] if len(named) > _ORIGINS else []
+    said = Shown(telling, item.verdict, label=collection.name_of(item.label), correct=item.correct, image_is=known)
+    notes, fields = collection.notes_on(item), collection.fields_of(grid, given.network)
+    layout = _COMPACT if compact else _WHOLE
+    return saved(lambda: _drawn(layout, said, pixels, notes, grid, marks, fields, shown, origins), kind)
 
 
 def saved(draw: Callable[[], Figure], kind: str) -> bytes:
@@ -242,25 +177,60 @@ def saved(draw: Callable[[], Figure], kind: str) -> bytes:
     return stream.getvalue()
 
 
-def _drawn(content: _Content, layout: _Layout) -> Picture:
-    """The figure: text, the image with prototypes and points beside or below it, text, and the list of statements."""
+def _drawn(
+    layout: _Layout,
+    said: Shown,
+    pixels: Any,
+    notes: Sequence[str],
+    grid: Grid | None,
+    marks: Mapping[int, Sequence[int]],
+    fields: ReceptiveFields | None = None,
+    shown: Mapping[int, _Pictured] = MappingProxyType({}),
+    origins: Sequence[str] = (),
+) -> Picture:
+    """The figure: text, the image with prototypes and points beside or below it, text, and the list of statements.
+
+    Args:
+        said: the certificate in words, its verdict, and what is known of the image, or why none is shown.
+        pixels: the image; None where none is shown.
+        notes: what the verdict does not say, and what nothing checks.
+        grid, marks, fields: where patches lie, the prototypes to name in them, and what they depend on.
+        shown: pictures of prototypes, by number.
+        origins: which patches prototypes are, as it was proved now.
+    """
     figure = Picture(dpi=300)
     lines = _Lines(figure)
     wide, beside = layout.width - 2 * _EDGE, layout is _WHOLE
-    telling = content.shown.telling
-    above = lines.of(printable(content.shown.heading), wide, "bold")
+    telling, verdict = said.telling, said.verdict
+    above = lines.of(printable(said.heading), wide, "bold")
     bold = len(above)
     above += lines.of(printable(telling.sentence), wide)
     # The image is drawn first in a corner: what is said of it is part of the text that decides the figure's height.
     image: Any = figure.add_axes((0, 0, 0.1, 0.1))
-    said = outline(image, telling.certificate, content.pixels, content.grid, content.marks, content.fields, size=5)
-    outlined = f"In the image: {said}.".replace("\n", "; ") if said and beside else ""
-    below = [line for text in content.below(layout, outlined) for line in lines.of(printable(text), wide)]
+    given = telling.certificate
+    outlined = outline(image, given, pixels, grid, marks, fields, size=5)
+    outlined = f"In the image: {outlined}.".replace("\n", "; ") if outlined and beside else ""
+    # Below the image and the points: what is proved, and what is not.
+    facts, rivals, claimed = list[str](), telling.margins[: layout.rivals], as_claimed(verdict.status)
+    named_points = () if verdict.caveat else said.points  # none unless it is PROVED of some image
+    if layout is _COMPACT and rivals and not named_points:
+        who = "Every other class" if len(telling.margins) > 1 else rivals[0][0]
+        facts.append(f"{who} stays at least {rivals[0][1]} below {telling.predicted}{claimed}.")
+    elif layout is _WHOLE and rivals:
+        leads = [f"{name}: at least {margin}" for name, margin in rivals]
+        more = len(telling.margins) - len(rivals)
+        leads += [f"{more} more classes"] if more else []
+        facts.append(f"Leads, how far other classes stay below {telling.predicted}{claimed}: {'; '.join(leads)}.")
+    begun = verdict.begun(given.picture, given.arithmetic)
+    facts += [*([begun] if begun else []), *origins]
+    is_image = f"The image is {said.image_is}." if said.image_is else ""
+    proved = all(each.is_proved for each in shown.values())
+    facts.append(" ".join(filter(None, [_SQUARES, outlined, is_image, *notes, "" if proved else PROTOTYPES])))
+    below = [line for text in facts for line in lines.of(printable(text), wide)]
     columns = _columns(_statements(telling, layout, lines), layout.columns)
     start = layout.image + 2 * _EDGE
     room = layout.width - start - _EDGE
-    points = [row for pair in content.points for row in _row(pair, lines, room if beside else wide)]
-    shown = content.prototypes
+    points = [row for pair in named_points for row in _row(pair, lines, room if beside else wide)]
     pictured = _PICTURED if beside and points and shown else layout.image
     panel = max(layout.image, (pictured if shown else 0) + _EDGE + len(points) * _LINE) if beside else layout.image
     rows = len(above) + len(below) + max(map(len, columns)) + (0 if beside else len(points))
@@ -283,7 +253,7 @@ def _drawn(content: _Content, layout: _Layout) -> Picture:
     top = write(above, _EDGE, height - _EDGE, bold) - _EDGE / 2
     high = layout.image / height
     image.set_position((_EDGE / layout.width, top / height - high, layout.image / layout.width, high))
-    _prototypes(figure, shown, content.grid, (start, room, pictured, top))
+    _prototypes(figure, shown, grid, (start, room, pictured, top))
     from_top = top - (pictured if shown else 0) - _EDGE if beside else top - panel - _EDGE
     write([left for left, _ in points], start if beside else _EDGE, from_top)
     end = write([right for _, right in points], layout.width - _EDGE, from_top, align="right")
@@ -393,7 +363,7 @@ def _prototype(collection: Collection, prototype: int, network: str | None) -> _
     """A prototype's picture; None without one. Where an origin is proved, that is the picture from which it is."""
     part = collection.origin_of(prototype, network)
     if part is not None:
-        return _Pictured(pixels_of_picture(part[0]), part[1], True)
+        return _Pictured(np.asarray(image_of(part[0])), part[1], True)
     drawn, origin = collection.pictures.get(prototype), collection.source.origins.get(prototype)
     known: list[tuple[Path | None, Window, tuple[int, int] | None]] = [(drawn, Window(), None)]
     if origin is not None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import io
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verale.certificate.words import (
     AS_LABELLED,
@@ -22,19 +26,26 @@ from verale.errors import CertificateError, InputError
 from verale.report.collect import Item, item_beside
 from verale.report.explanation import Telling
 from verale.report.images import AS_NOTED, BY_ORDER, OUTSIDE
-from verale.runs.arguments import HeadFile, auditor_for
-from verale.runs.audit import AuditSetup, auditor_of
+from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, is_path
+from verale.runs.audit import AuditSetup, audit, auditor_of
 from verale.runs.explained_run import HeadOfRun
-from verale.runs.inputs import PICTURES, SOURCE, Inputs, find_seen
+from verale.runs.inputs import PICTURES, SOURCE, Inputs, find_inputs, find_seen
 from verale.runs.source import Source, load_source
 
-__all__ = ["Shown", "Single", "WHY", "shown_of", "single"]
+if TYPE_CHECKING:
+    from verale.certificate import Certificate
+    from verale.head import Head
+
+__all__ = ["Shown", "Single", "WHY", "show", "shown_of", "single"]
 
 WHY = "Why, in points: similarity x weight, where all statements hold"
 """What stands above the account."""
 
 _STATEMENTS, _RIVALS, _ORIGINS = 10, 3, 8
 """How many statements, rivals and origins of prototypes are shown unless all are asked for."""
+_INCHES = 2.6
+"""The width of the image in a notebook."""
+_ORIGINS_TITLE = "Where the prototypes come from (nothing proves it)"
 _CAVEATS = {
     "instance not checked": "That the image satisfies the statements was not checked.",
     "picture not checked": "That the network gives the picture such latents was not checked.",
@@ -57,6 +68,7 @@ class Shown:
         judged_origins: of each prototype a sentence that says which patch of which picture it is, as it was proved now.
         own_names: whether the names of classes are not the head's.
         not_compared: whether nobody noted that the head's logits were compared with the network's.
+        drawn: a PNG file of the image with outlined patches, for notebooks; empty without one.
     """
 
     telling: Telling
@@ -69,6 +81,34 @@ class Shown:
     judged_origins: Mapping[int, str] = field(default_factory=dict)
     own_names: bool = False
     not_compared: bool = False
+    drawn: bytes = field(default=b"", repr=False)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def __repr__(self) -> str:
+        return self.heading
+
+    def _repr_html_(self) -> str:
+        """The HTML that notebooks show, without scripts and outside resources. All text is escaped."""
+        image = f'<img alt="" src="data:image/png;base64,{b64encode(self.drawn).decode()}">' if self.drawn else ""
+        origins = [(f"prototype {j}", self.origins[j]) for j in self.telling.prototypes if j in self.origins]
+        notes = filter(None, (self.about_image, OWN_NAMES if self.own_names else "", self.verdict.not_proved))
+        rivals, fewer = self.margins()
+        return "\n".join(
+            [
+                f"<div><p><b>{escape(self.heading)}</b></p>",
+                f"<p>{escape(self.claim)}</p>{image}",
+                "".join(f"<p>{escape(line)}</p>" for line in self.narrower),
+                _table(WHY, ("what", "points"), self.points),
+                _table(self.telling.size, ("what is stated", "how much"), *self.statements()),
+                _table(f"Leads{as_claimed(self.verdict.status)}", ("class", "behind by at least"), rivals, fewer),
+                _table(_ORIGINS_TITLE, ("prototype", "copied from"), origins),
+                *(f"<p><small>{escape(note)}</small></p>" for note in notes),
+                _table("Digests (SHA-256)", ("what", "digest"), list(self.telling.digests.items())),
+                "</div>",
+            ]
+        )
 
     @property
     def heading(self) -> str:
@@ -129,7 +169,7 @@ class Shown:
             yield from _listed(*self.margins(whole), "classes", "class ")
         origins = [(str(j), self.origins[j]) for j in self.telling.prototypes if j in self.origins]
         if origins:
-            yield "Where the prototypes come from (nothing proves it)"
+            yield _ORIGINS_TITLE
             yield from _listed(*_cut(origins, None if whole else _ORIGINS), "prototypes", "prototype ")
         shown = self.telling.prototypes or tuple(self.judged_origins)
         judged = [self.judged_origins[j] for j in shown if j in self.judged_origins]
@@ -161,6 +201,16 @@ def _listed(pairs: Sequence[tuple[str, str]], left_out: int, what: str, before: 
     yield from (f"  {before}{subject}: {said}" for subject, said in pairs)
     if left_out:
         yield f"  and {left_out} more {what} (--all)"
+
+
+def _table(title: str, headings: tuple[str, str], rows: Iterable[tuple[str, str]], left_out: int = 0) -> str:
+    """A table. Its caption says how many rows are left out."""
+    lines = "".join(f"<tr><td>{escape(left)}</td><td>{escape(right)}</td></tr>" for left, right in rows)
+    if not lines:
+        return ""
+    caption = escape(title) + (f"; {left_out} more are left out" if left_out else "")
+    heading = "".join(f'<th scope="col">{name}</th>' for name in headings)
+    return f"<table><caption>{caption}</caption><thead><tr>{heading}</tr></thead><tbody>{lines}</tbody></table>"
 
 
 @dataclass(frozen=True)
@@ -245,39 +295,105 @@ def single(path: str, inputs: Inputs, options: AuditOptions | None = None) -> Si
         telling = Telling.of(data, head, source.classes, numbers, path)
     except CheckerError as error:
         raise InputError(path, f"cannot be shown: {error}") from error
-    return Single(_shown(item, telling, head, source), outcome, file, item, source)
-
-
-def _shown(item: Item, telling: Telling, head: HeadOfRun | None, source: Source) -> Shown:
     own = head is not None and head.sha256 == telling.certificate.head
     labels = head.labels if own and head is not None else None
-    names = labels or source.classes
-    label = "" if item.label is None else class_name(item.label, names)
-    return Shown(
+    image_is = item.image_is
+    image = "" if item.index is None else str(item.index)
+    if item.image_note == OUTSIDE:  # only its name is shown, so what lies outside of the folder may be named
+        named = telling.certificate.latents or telling.certificate.picture
+        image_is = AS_NOTED if named in (*source.latents, *source.pictures) else BY_ORDER
+    if item.file is not None:  # its name, from the folder of the images on
+        roots = [root for root in (source.folder, Path(path).parent / PICTURES) if root is not None]
+        inside = [item.file.relative_to(root) for root in roots if item.file.is_relative_to(root)]
+        image = str(inside[0]) if inside else item.file.name
+    shown = Shown(
         telling=telling,
         verdict=item.verdict,
-        image=_image(item, source),
-        label=label,
+        image=image,
+        label="" if item.label is None else class_name(item.label, labels or source.classes),
         correct=item.correct,
-        image_is=_image_is(item, source),
+        image_is=image_is,
         origins={j: str(origin) for j, origin in source.origins.items()},
         own_names=labels is None and source.classes is not None,
         not_compared=own and head is not None and not head.compared,
     )
+    return Single(shown, outcome, file, item, source)
 
 
-def _image_is(item: Item, source: Source) -> str:
-    """What is known of the image. Only its name is shown, so what lies outside of the folder may be named."""
-    if item.image_note != OUTSIDE:
-        return item.image_is
-    named = None if item.certificate is None else item.certificate.latents or item.certificate.picture
-    return AS_NOTED if named in (*source.latents, *source.pictures) else BY_ORDER
+def show(
+    certificate: str | Path | Certificate,
+    head: str | Path | Head | None = None,
+    latents: object = None,
+    image: object = None,
+    classes: Sequence[str] | None = None,
+    pictures: bool = True,
+) -> Shown:
+    """Show a certificate: the sentence, its numbers, the margins and the verdict; in a notebook as HTML, by `print`
+    as text.
+
+    Args:
+        certificate: the certificate, or the path of its file.
+        head: the head that it is about, or the path of its file. With it the certificate is audited, now; without it
+            nothing is called proved. Beside a path, head and latents are those of the folder unless they are given.
+        latents: latents with those of its image, or the path of their file.
+        image: what the network received, as `plot` takes it; the patches that matter are outlined. Beside a path it is
+            the one that `source.json` names in the folder.
+        classes: the names of the classes, if the head has none.
+        pictures: whether the image is shown; without it numbers and words stay, as with --no-pictures.
+
+    Raises:
+        InputError: a file that cannot be used, or an image that cannot be read.
+        CertificateError: a certificate that the checker cannot read.
+        LatentsError: latents, not in a file, whose shape or values do not fit the head.
+        UsageError: something else than a certificate or a head.
+    """
+    pixels, index, folder = None, None, None
+    if is_path(certificate) and all(each is None or is_path(each) for each in (head, latents)):
+        folder = Path(str(certificate)).parent
+        inputs = find_inputs(folder, *(None if each is None else str(each) for each in (head, latents)))
+        result = single(str(certificate), inputs)
+        if result.shown is None:
+            problem = "the certificate cannot be read" if result.outcome is None else result.outcome.record["message"]
+            raise InputError(certificate, problem)
+        shown, index, head, latents = result.shown, result.item.index, inputs.head, inputs.latents
+        if pictures and image is None and find_spec("matplotlib") is not None:
+            from verale.report.outlined import pixels_of  # which loads torch
+            from verale.report.thumbnails import to_draw
+
+            file = to_draw(result.source, result.item.image)
+            pixels = None if file is None or result.item.image_note == BY_ORDER else pixels_of(file)
+    else:
+        data = certificate_bytes(certificate)
+        verdict = None if head is None else audit(certificate, head, latents)
+        said = VerdictInWords() if verdict is None else VerdictInWords(verdict.status.value, verdict.claims)
+        shown = shown_of(data, head, said, classes)
+    if pictures and image is not None:
+        from verale.report.outlined import pixels_of_given
+
+        pixels, known = pixels_of_given(image, shown.telling.certificate.picture)
+        shown = replace(shown, image="", image_is=shown.verdict.image_is(known))
+    return shown if pixels is None else replace(shown, drawn=_drawn(shown, head, latents, pixels, index, folder))
 
 
-def _image(item: Item, source: Source) -> str:
-    """The image's name: its file's, from the folder of the images on; otherwise its number among the latents."""
-    if item.file is None:
-        return "" if item.index is None else str(item.index)
-    roots = [source.folder, None if item.path is None else item.path.parent / PICTURES]
-    inside = [item.file.relative_to(root) for root in roots if root is not None and item.file.is_relative_to(root)]
-    return str(inside[0]) if inside else item.file.name
+def _drawn(shown: Shown, head: Any, latents: Any, pixels: Any, index: int | None, folder: Path | None) -> bytes:
+    """The image with outlined patches, as a PNG file, by its index among the latents and its network, where known."""
+    from matplotlib.figure import Figure
+
+    from verale.head import Head, load_latents
+    from verale.report.collect import own_latents
+    from verale.report.grid import NetworkBeside, grid_of_image
+    from verale.report.outlined import marks_of, outline
+
+    given = shown.telling.certificate
+    head = Head.load(head) if is_path(head) else head
+    latents = load_latents(latents) if is_path(latents) else latents
+    own = None if latents is None else own_latents(given, latents, index)
+    figure = Figure(figsize=(_INCHES, _INCHES), dpi=110)
+    axes = figure.add_axes((0, 0, 1, 1))
+    known = None if folder is None or given.network is None else NetworkBeside.of(folder)
+    shape = known.shape if known is not None and known.sha256 == given.network else None
+    grid = grid_of_image(given.patches, head, latents, shape)
+    outline(axes, given, pixels, grid, marks_of(given, head, own), None)
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png")
+    return stream.getvalue()

@@ -4,20 +4,20 @@ makes no request."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from verale.certificate import ActivationStatement, Certificate, PatchStatement
+from verale.certificate import ActivationStatement, PatchStatement
 from verale.certificate.statements import bounds_in_words, statement_in_words
 from verale.certificate.words import LABELS, NAMED_PICTURE, PROTOTYPES, below, class_name, not_proved, part_of, percent
 from verale.errors import InputError
 from verale.report.grid import grid_of_image
 from verale.report.images import AS_NOTED, OUTSIDE, Matcher, prototype_pictures
 from verale.report.templates import Bar, last_names, rendered
-from verale.report.thumbnails import ImageFile, Thumbnails, thumbnail, to_draw, window_of
+from verale.report.thumbnails import ImageFile, thumbnail, to_draw, window_of
 from verale.runs.compare import (
     ComparedImage,
     Counts,
@@ -33,23 +33,29 @@ from verale.runs.inputs import SOURCE
 from verale.runs.source import load_source
 
 if TYPE_CHECKING:
-    from verale.adapters.fields import Origin
     from verale.head import Head
     from verale.runs.attribute import Attribution, Share
-    from verale.runs.rules import Rule, RuleList, RuleSet
-    from verale.runs.source import Source
+    from verale.runs.rules import RuleList
 
 __all__ = ["attribution_page", "compare_page", "pictures_of", "rules_page"]
 
 _log = logging.getLogger(__name__)
 
-_COMPARE_STYLES = ("page.css", "compare.css")
 _MOST_IMAGES = 1000
-"""The most images that the page lists."""
+"""The most images that the page of a comparison lists."""
 _FAILING = 10
 """The most bars of what fails."""
-_IMAGE_SIDE = 56
-"""Pixels a side of an image."""
+_IMAGE_SIDE, _PROTOTYPE_SIDE = 56, 64
+"""Pixels a side of an image, and of a prototype's picture."""
+_MOST_BARS = 40
+"""The most bars of one kind, of an attribution."""
+_SIGNS: dict[tuple[bool | None, bool | None], tuple[str, str]] = {
+    (False, True): ("corrected", "✓ B is right, A was wrong"),
+    (True, False): ("lost", "✗ B is wrong, A was right"),
+    (False, False): ("changed", "≠ both are wrong"),
+}
+"""What a change of class is, for the style and in words, by whether A and B are right. The sign goes before words:
+colour alone tells nobody anything."""
 
 
 def compare_page(
@@ -61,16 +67,46 @@ def compare_page(
 ) -> bytes:
     """The bytes of the page's file, UTF-8 HTML: of a comparison, with what it came to, and the images that are listed.
     Images are shown if it `embeds` any, of those that `source.json` names also from the folders to `allow`."""
-    shown, classes = listed[:_MOST_IMAGES], comparison.a.names
+    shown, classes, images = listed[:_MOST_IMAGES], comparison.a.names, counts.images
     pictures = _pictures(comparison, shown, allow) if embeds else {}
+    outcomes = [("keep their class", _share(counts.of(True), images, " of "))]
+    if not comparison.why_not:
+        kept = sum(number for (_, kept), number in counts.outcomes.items() if kept)
+        outcomes.append(("satisfy all statements of A", _share(kept, images, " of ")))
+        if total := sum(counts.answers.values()):
+            outcomes.append(("statements of A that are true in B", _share(counts.answers[True], total, " of ")))
+    named = {one.a.picture is not None for one in shown if one.a.index in pictures}
+    kinds = [words for kind, words in ((True, NAMED_PICTURE), (False, AS_NOTED)) if kind in named]
+    labelled = any(one.a.label is not None for one in shown)
+    of_images = [f"Each image is {', or '.join(kinds)}."] if named else []
+    of_images += ["Names of images are as source.json says.", *([LABELS] if labelled else [])]
+    rows = []
+    for one in shown:
+        a, b = one.a, one.b
+        change = _SIGNS.get((a.correct, b.correct), ("changed", "≠ another class"))
+        rows.append(
+            {
+                "one": one,
+                "picture": pictures.get(a.index),
+                "change": change if one.same_class is False else None,
+                "classes": two(class_of(a), class_of(b)),
+                "label": "-" if a.label is None else class_name(a.label, classes),
+                "held": held(one),
+                "sizes": two(a.size, b.size),
+                "bounded": two(*(None if side.bounded is None else side.bounded.prototypes for side in (a, b))),
+                "margins": two(a.margin, b.margin),
+                "minimal": two(a.minimal, b.minimal),
+                "paradigms": two(a.paradigm, b.paradigm),
+            }
+        )
     return rendered(
         "compare.html",
-        _COMPARE_STYLES,
+        ("page.css", "compare.css"),
         runs=[("A", comparison.a), ("B", comparison.b)],
         matched=matched(comparison),
         sentences=sentences(comparison, counts),
         how=comparison.how,
-        outcomes=_outcomes(comparison, counts),
+        outcomes=outcomes,
         sides=about_sides(comparison, counts),
         bars=[
             Bar(subject, round(100 * number / stated, 2), f"{number} of {stated}")
@@ -78,78 +114,26 @@ def compare_page(
         ],
         more_bars=max(0, len(counts.failing) - _FAILING),
         folders=[last_names(run.folder.resolve()) for run in (comparison.a, comparison.b)],
-        labelled=any(one.a.label is not None for one in shown),
-        rows=[_row(one, pictures.get(one.a.index), classes) for one in shown],
+        labelled=labelled,
+        rows=rows,
         pictured=bool(pictures),
-        of_images=_of_images(shown, pictures),
+        of_images=" ".join(of_images),
         unlisted=len(listed) - len(shown),
-        images=counts.images,
+        images=images,
         changed=counts.changed,
     )
 
 
-def _of_images(shown: Sequence[ComparedImage], pictures: Mapping[int, str]) -> str:
-    """What is known of the images that are shown, and of the true classes; empty without any of them."""
-    named = {one.a.picture is not None for one in shown if one.a.index in pictures}
-    kinds = [words for kind, words in ((True, NAMED_PICTURE), (False, AS_NOTED)) if kind in named]
-    said = f"Each image is {', or '.join(kinds)}." if named else ""
-    labels = LABELS if any(one.a.label is not None for one in shown) else ""
-    return " ".join(filter(None, (said, "Names of images are as source.json says.", labels)))
-
-
-def _outcomes(comparison: RunComparison, counts: Counts) -> list[tuple[str, str]]:
-    """The greatest counts, each with what is counted."""
-    images = counts.images
-    cards = [("keep their class", _share_of(counts.of(True), images))]
-    if not comparison.why_not:
-        kept = sum(number for (_, kept), number in counts.outcomes.items() if kept)
-        cards.append(("satisfy all statements of A", _share_of(kept, images)))
-        total = sum(counts.answers.values())
-        cards += [("statements of A that are true in B", _share_of(counts.answers[True], total))] if total else []
-    return cards
-
-
-def _share_of(part: int, whole: int) -> str:
-    return f"{part:,} of {whole:,} ({percent(part, whole)})"
-
-
-def _change(one: ComparedImage) -> tuple[str, str] | None:
-    """What a change of class is, for the style and in words; None where the class stays. The sign goes before words:
-    colour alone tells nobody anything."""
-    if one.same_class is not False:
-        return None
-    right = one.a.correct, one.b.correct
-    if right == (False, True):
-        return "corrected", "✓ B is right, A was wrong"
-    if right == (True, False):
-        return "lost", "✗ B is wrong, A was right"
-    return "changed", "≠ both are wrong" if right == (False, False) else "≠ another class"
-
-
-def _row(one: ComparedImage, picture: str | None, classes: Sequence[str] | None) -> dict[str, object]:
-    """An image as the page shows it."""
-    a, b = one.a, one.b
-    reach = [None if side.bounded is None else side.bounded.prototypes for side in (a, b)]
-    return {
-        "one": one,
-        "picture": picture,
-        "change": _change(one),
-        "classes": two(class_of(a), class_of(b)),
-        "label": "-" if a.label is None else class_name(a.label, classes),
-        "held": held(one),
-        "sizes": two(a.size, b.size),
-        "bounded": two(*reach),
-        "margins": two(a.margin, b.margin),
-        "minimal": two(a.minimal, b.minimal),
-        "paradigms": two(a.paradigm, b.paradigm),
-    }
+def _share(part: int, whole: int, of: str = "") -> str:
+    """A count and its share, or a count `of` another and its share."""
+    return f"{part:,}{of}{format(whole, ',') if of else ''} ({percent(part, whole)})"
 
 
 def _pictures(comparison: RunComparison, listed: Sequence[ComparedImage], allow: Sequence[str]) -> dict[int, str]:
     """The images of A as data URIs, by their index: the pictures that certificates name; of others those that
     `source.json` binds by their digest. They lie in the folder or where it is allowed."""
     source = comparison.a.source.within(comparison.a.folder, comparison.b.folder, *map(Path, allow))
-    matcher, made = Matcher(source, None, comparison.a.folder), Thumbnails(_IMAGE_SIDE)
+    matcher = Matcher(source, None, comparison.a.folder)
     pictures: dict[int, str] = {}
     outside: set[Path] = set()
     for one in listed:
@@ -161,18 +145,13 @@ def _pictures(comparison: RunComparison, listed: Sequence[ComparedImage], allow:
         if match is None or file is None or match.note not in ("", AS_NOTED):
             continue
         try:
-            pictures[index] = made.uri(file)
+            pictures[index] = thumbnail(file, _IMAGE_SIDE)
         except InputError as error:
             _log.warning("%s", error)
     if outside:
         where = source.folder or min(outside)
         _log.warning("images in %s are not shown; if you mean them, say --allow %s", where, quote(str(where)))
     return pictures
-
-
-_RULES_STYLES = ("page.css", "rules.css")
-_PROTOTYPE_SIDE = 64
-"""Pixels a side of a prototype's picture."""
 
 
 def pictures_of(latents: str | Path, folder: str | None) -> dict[int, str]:
@@ -191,72 +170,57 @@ def pictures_of(latents: str | Path, folder: str | None) -> dict[int, str]:
     for number, path in prototype_pictures(beside).items():
         if (admitted := source.admitted(path)) is not None:
             shown[number] = thumbnail(ImageFile(admitted), _PROTOTYPE_SIDE)
+    fields = source.fields
     for number, origin in source.origins.items():
         admitted = None if origin.file is None else source.admitted(origin.file)
         if admitted is not None and number not in shown:
-            file = ImageFile(admitted, window_of(source.preprocessing))
-            shown[number] = thumbnail(file, _PROTOTYPE_SIDE, _part(source, origin))
+            part = None  # left, top, right, bottom of what the patch can depend on, as shares
+            if fields is not None and origin.row < len(fields.rows) and origin.column < len(fields.columns):
+                high, wide = fields.size
+                box = fields.box(origin.row, origin.column)
+                part = box[0] / wide, box[1] / high, box[2] / wide, box[3] / high
+            shown[number] = thumbnail(ImageFile(admitted, window_of(source.preprocessing)), _PROTOTYPE_SIDE, part)
     return shown
-
-
-def _part(source: Source, origin: Origin) -> tuple[float, float, float, float] | None:
-    """Left, top, right, bottom of what a patch of a training image can depend on, as shares; None where not known."""
-    fields = source.fields
-    if fields is None or origin.row >= len(fields.rows) or origin.column >= len(fields.columns):
-        return None
-    left, top, right, bottom = fields.box(origin.row, origin.column)
-    high, wide = fields.size
-    return left / wide, top / high, right / wide, bottom / high
 
 
 def rules_page(rules: RuleList, pictures: dict[int, str]) -> bytes:
     """The bytes of the page's file, UTF-8 HTML, with pictures of prototypes by number, as data URIs."""
-    sets = [("Fitted to", rules.fitted), *([] if rules.held_out is None else [("Held out", rules.held_out)])]
+    held_out, sets, shown = rules.held_out, [], []
+    for name, each in (("Fitted to", rules.fitted), ("Held out", held_out)):
+        if each is not None:
+            # The share covered, the share of these that is correct, and the share that no rule covers.
+            correct = "-" if each.correct is None or not each.covered else _share(each.correct, each.covered)
+            shares = _share(each.covered, each.images), correct, _share(each.images - each.covered, each.images)
+            sets.append((f"{name}: {last_names(each.file)}", each, *shares))
+    for rule, certificate in zip(rules.rules, rules.certificates, strict=True):
+        parts = [
+            (f"prototype {each.prototype}", bounds_in_words(each), pictures.get(each.prototype))
+            if isinstance(each, PatchStatement | ActivationStatement)
+            else (statement_in_words(each, rules.prototypes)[0], bounds_in_words(each), None)
+            for each in certificate.statements
+        ]
+        shown.append(
+            {
+                "rule": rule,
+                "parts": parts,
+                "margin": below(certificate.margin) if rule.margin is not None else "",
+                "fitted": _share(rule.fitted.images, rules.fitted.images),
+                "held_out": "-"
+                if rule.held_out is None or held_out is None
+                else _share(rule.held_out.images, held_out.images),
+            }
+        )
     return rendered(
         "rules.html",
-        _RULES_STYLES,
-        rules=[_rule(*each, pictures, rules) for each in zip(rules.rules, rules.certificates, strict=True)],
+        ("page.css", "rules.css"),
+        rules=shown,
         proved=sum(rule.status == "PROVED" for rule in rules.rules),
         list=rules,
-        sets=[(f"{name}: {last_names(each.file)}", each, *_numbers(each)) for name, each in sets],
+        sets=sets,
         labelled=rules.fitted.correct is not None,
         not_proved=not_proved(),
         pictured=PROTOTYPES if pictures else "",
     )
-
-
-def _rule(rule: Rule, certificate: Certificate, pictures: dict[int, str], rules: RuleList) -> dict[str, object]:
-    """One rule as the page shows it: its statements with their pictures, and its numbers."""
-    parts = [
-        (f"prototype {each.prototype}", bounds_in_words(each), pictures.get(each.prototype))
-        if isinstance(each, PatchStatement | ActivationStatement)
-        else (statement_in_words(each, rules.prototypes)[0], bounds_in_words(each), None)
-        for each in certificate.statements
-    ]
-    held_out = rules.held_out
-    return {
-        "rule": rule,
-        "parts": parts,
-        "margin": below(certificate.margin) if rule.margin is not None else "",
-        "fitted": _share(rule.fitted.images, rules.fitted.images),
-        "held_out": "-" if rule.held_out is None or held_out is None else _share(rule.held_out.images, held_out.images),
-    }
-
-
-def _numbers(each: RuleSet) -> tuple[str, str, str]:
-    """Of a data set the share covered, the share of these that is correct, and the share that no rule covers."""
-    correct = "-" if each.correct is None or not each.covered else _share(each.correct, each.covered)
-    return _share(each.covered, each.images), correct, _share(each.images - each.covered, each.images)
-
-
-def _share(part: int, whole: int) -> str:
-    """A count and its share."""
-    return f"{part:,} ({percent(part, whole)})"
-
-
-_ATTRIBUTION_STYLES = ("page.css", "attribution.css")
-_MOST_BARS = 40
-"""The most bars of one kind."""
 
 
 def attribution_page(found: Attribution, head: Head, pictures: dict[int, str]) -> bytes:
@@ -266,7 +230,7 @@ def attribution_page(found: Attribution, head: Head, pictures: dict[int, str]) -
     sizes = sorted(each.size for each in found.explanations)
     return rendered(
         "attribution.html",
-        _ATTRIBUTION_STYLES,
+        ("page.css", "attribution.css"),
         found=found,
         file=last_names(found.file),
         total=len(found.explanations),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from verale.certificate.words import AS_LABELLED, float_below
@@ -19,79 +17,46 @@ if TYPE_CHECKING:
 __all__ = ["encode", "frame"]
 
 
-@dataclass(frozen=True)
-class _Row:
-    """An item, whose values the columns are."""
-
-    collection: Collection
-    item: Item
-
-    @property
-    def record(self) -> Mapping[str, Any]:
-        return self.item.record or {}
-
-    @property
-    def named(self) -> str:
-        return self.collection.name_of(self.item.predicted)
-
-    @property
-    def named_by(self) -> str | None:
-        """What names the class; None where it has only its number."""
-        if self.item.predicted is None or self.collection.classes is None:
-            return None
-        return SOURCE if self.collection.own_names else "head"
-
-    def claim(self, name: str) -> str | None:
-        """What became of a claim."""
-        state: str | None = self.record.get("claims", {}).get(name)
-        return state
-
-    def stated(self, name: str) -> Any:
-        """What the certificate says; None without a readable one."""
-        return getattr(self.item.certificate, name, None)
-
-    def bounded(self, name: str) -> int | None:
-        """What the statements bound; None without the certificate's head."""
-        return getattr(self.item.bounded, name, None)
-
-
-_COLUMNS: dict[str, tuple[str, Callable[[_Row], Any]]] = {
-    "index": ("Int64", lambda row: row.item.index),
-    "certificate": ("string", lambda row: _text(row.item.path)),
-    "sha256": ("string", lambda row: row.item.sha256),
-    "image": ("string", lambda row: _text(row.item.file)),
-    "image_verified": ("boolean", lambda row: None if row.item.image is None else not row.item.image_note),
-    "image_is": ("string", lambda row: row.item.image_is or None),
-    "label": ("Int64", lambda row: row.item.label),
-    "label_is": ("string", lambda row: None if row.item.label is None else f"{AS_LABELLED}, which nothing checks"),
-    "predicted": ("Int64", lambda row: row.item.predicted),
-    "class": ("string", lambda row: None if row.item.predicted is None else _text(row.named)),
-    "class_named_by": ("string", lambda row: row.named_by),
-    "correct": ("boolean", lambda row: row.item.correct),
-    "paradigm": ("string", lambda row: row.stated("paradigm")),
-    "statements": ("Int64", lambda row: row.item.size),
-    "patches": ("Int64", lambda row: row.stated("patches")),
-    "bounded_prototypes": ("Int64", lambda row: row.bounded("prototypes")),
-    "prototypes": ("Int64", lambda row: row.item.count),
-    "bounded_pairs": ("Int64", lambda row: row.bounded("pairs")),
-    "pairs": ("Int64", lambda row: None if row.item.count is None else row.item.count * row.stated("patches")),
-    "margin": ("Float64", lambda row: None if row.item.margin is None else float_below(row.item.margin)),
-    "explain_seconds": ("Float64", lambda row: row.item.seconds),
-    "audit_seconds": ("Float64", lambda row: row.record.get("seconds")),
-    "status": ("string", lambda row: row.item.status),
-    "reason": ("string", lambda row: row.record.get("reason") or None),
-    "message": ("string", lambda row: _text(row.record.get("message") or row.item.problem)),
-    "entailment": ("string", lambda row: row.claim("entailment")),
-    "instance": ("string", lambda row: row.claim("instance")),
-    "picture": ("string", lambda row: row.claim("picture")),
-    "arithmetic": ("string", lambda row: row.stated("arithmetic")),
-    "minimality": ("string", lambda row: row.claim("minimality")),
-    "head": ("string", lambda row: row.stated("head")),
-    "latents": ("string", lambda row: row.stated("latents")),
-    "network": ("string", lambda row: row.stated("network")),
-    "picture_sha256": ("string", lambda row: row.stated("picture")),
-}
-"""Of each column its type and its value."""
+def _cells(collection: Collection, item: Item) -> dict[str, tuple[str, Any]]:
+    """The row of an item: of each column its type and its value."""
+    record, certificate, bounded, count = item.record or {}, item.certificate, item.bounded, item.count
+    claims: dict[str, str] = record.get("claims", {})
+    stated: dict[str, Any] = {} if certificate is None else vars(certificate)
+    named_by = SOURCE if collection.own_names else "head"
+    is_named = item.predicted is not None and collection.classes is not None
+    pairs = None if count is None or certificate is None else count * certificate.patches
+    return {
+        "index": ("Int64", item.index),
+        "certificate": ("string", _text(item.path)),
+        "sha256": ("string", item.sha256),
+        "image": ("string", _text(item.file)),
+        "image_verified": ("boolean", None if item.image is None else not item.image_note),
+        "image_is": ("string", item.image_is or None),
+        "label": ("Int64", item.label),
+        "label_is": ("string", None if item.label is None else f"{AS_LABELLED}, which nothing checks"),
+        "predicted": ("Int64", item.predicted),
+        "class": ("string", None if item.predicted is None else _text(collection.name_of(item.predicted))),
+        "class_named_by": ("string", named_by if is_named else None),
+        "correct": ("boolean", item.correct),
+        "paradigm": ("string", stated.get("paradigm")),
+        "statements": ("Int64", item.size),
+        "patches": ("Int64", stated.get("patches")),
+        "bounded_prototypes": ("Int64", None if bounded is None else bounded.prototypes),
+        "prototypes": ("Int64", count),
+        "bounded_pairs": ("Int64", None if bounded is None else bounded.pairs),
+        "pairs": ("Int64", pairs),
+        "margin": ("Float64", None if item.margin is None else float_below(item.margin)),
+        "explain_seconds": ("Float64", item.seconds),
+        "audit_seconds": ("Float64", record.get("seconds")),
+        "status": ("string", item.status),
+        "reason": ("string", record.get("reason") or None),
+        "message": ("string", _text(record.get("message") or item.problem)),
+        **{name: ("string", claims.get(name)) for name in ("entailment", "instance", "picture")},
+        "arithmetic": ("string", stated.get("arithmetic")),
+        "minimality": ("string", claims.get("minimality")),
+        **{name: ("string", stated.get(name)) for name in ("head", "latents", "network")},
+        "picture_sha256": ("string", stated.get("picture")),
+    }
 
 
 def frame(collection: Collection) -> pandas.DataFrame:
@@ -107,15 +72,16 @@ def frame(collection: Collection) -> pandas.DataFrame:
     """
     import pandas as pd
 
-    rows = [_Row(collection, item) for item in collection.items]
-    return pd.DataFrame({name: pd.array(list(map(of, rows)), dtype=kind) for name, (kind, of) in _COLUMNS.items()})
+    rows = [_cells(collection, item) for item in collection.items]
+    kinds = {name: kind for name, (kind, _) in _cells(collection, Item(None)).items()}
+    return pd.DataFrame({name: pd.array([row[name][1] for row in rows], dtype=kind) for name, kind in kinds.items()})
 
 
 def encode(collection: Collection, kind: str) -> bytes:
     """The bytes of the table's file, `parquet` or `csv`; CSV as `csv_line` writes it."""
     if kind == "csv":
-        rows = (_Row(collection, item) for item in collection.items)
-        cells = [list(_COLUMNS), *([of(row) for _, of in _COLUMNS.values()] for row in rows)]
+        rows = [[value for _, value in _cells(collection, item).values()] for item in collection.items]
+        cells = [list(_cells(collection, Item(None))), *rows]
         return "".join(f"{csv_line(row)}\n" for row in cells).encode("utf-8", "backslashreplace")
     stream = io.BytesIO()
     frame(collection).to_parquet(stream, index=False)

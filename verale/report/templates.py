@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import zlib
+from base64 import b64encode
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from verale.report.page_check import csp_digest
 from verale.version import __version__
 
-__all__ = ["Bar", "joined", "last_names", "rendered"]
+__all__ = ["Bar", "csp_digest", "deflated", "joined", "last_names", "rendered"]
 
 _FOLDER = "page_files"
 
@@ -31,30 +34,44 @@ def rendered(name: str, styles: tuple[str, ...], **values: object) -> bytes:
     """The bytes of a page's file, UTF-8 HTML: of its template, with its style sheets, and when which version has
     written it; `values` are those of the other variables of the template, by name."""
     style = joined(styles)
-    text = _template(name).render(
-        version=__version__,
-        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        style=style,
-        style_digest=csp_digest(style.encode()),
-        **values,
+    text = (
+        _environment()
+        .get_template(name)
+        .render(
+            version=__version__,
+            written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            style=style,
+            style_digest=csp_digest(style.encode()),
+            **values,
+        )
     )
     return text.encode("utf-8", "replace")
 
 
-def last_names(path: str | Path, most: int = 2) -> str:
-    """The last names of a path: a page that is sent on does not name the folders of the machine that wrote it."""
-    return "/".join(part for part in Path(path).parts[-most:] if part != Path(path).anchor)
-
-
 @cache
-def _template(name: str) -> Template:
-    """A page's template. What it inserts is escaped, and a name that it does not get is an error."""
+def _environment() -> Environment:
+    """That of the templates. What they insert is escaped, and a name that they do not get is an error."""
     loader = PackageLoader("verale.report", _FOLDER)
-    environment = Environment(autoescape=True, undefined=StrictUndefined, loader=loader, trim_blocks=True)
-    return environment.get_template(name)
+    return Environment(autoescape=True, undefined=StrictUndefined, loader=loader, trim_blocks=True)
 
 
 def joined(names: tuple[str, ...]) -> str:
     """Style sheets, or scripts, as one."""
     folder = files("verale.report") / _FOLDER
     return "\n" + "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+def deflated(value: object) -> str:
+    """Bytes, or any other value as JSON, as a page contains them: deflated, base64."""
+    data = value if isinstance(value, bytes) else json.dumps(value, separators=(",", ":")).encode()
+    return b64encode(zlib.compress(data, 9)).decode()
+
+
+def csp_digest(data: bytes) -> str:
+    """The SHA-256 of bytes, as a Content-Security-Policy spells it."""
+    return b64encode(hashlib.sha256(data).digest()).decode()
+
+
+def last_names(path: str | Path) -> str:
+    """The last two names of a path: a page that is sent on does not name the folders of the machine that wrote it."""
+    return "/".join(part for part in Path(path).parts[-2:] if part != Path(path).anchor)

@@ -15,14 +15,14 @@ from pathlib import Path
 
 from PIL import Image
 
-from verale.checker.read.pictures import Picture
+from verale.checker.read.pictures import LARGEST_PNG, Picture
 from verale.errors import InputError
 from verale.files import read
 from verale.pictures import opened
 from verale.report.images import Match, named_picture
 from verale.runs.source import Source
 
-__all__ = ["ImageFile", "Thumbnails", "Window", "image_of", "open_image", "thumbnail", "to_draw", "window_of"]
+__all__ = ["ImageFile", "Window", "image_of", "open_image", "thumbnail", "to_draw", "window_of"]
 
 _COLOURS = (
     "ToTensor",
@@ -81,19 +81,15 @@ def window_of(preprocessing: object) -> Window:
     unknown: list[str] = []
     for step in steps if isinstance(steps, list) and len(steps) <= _MOST_STEPS else [None]:
         name = str(step.get("type")) if isinstance(step, Mapping) else "an invalid step"
-        size = _size(step) if isinstance(step, Mapping) and name in ("Resize", "CenterCrop") else None
-        if size is not None:
-            known.append((name, size))
+        params = (step.get("params") or {}) if isinstance(step, Mapping) and name in ("Resize", "CenterCrop") else {}
+        is_plain = isinstance(params, Mapping) and set(params) <= {"size", "interpolation"}
+        size = params.get("size") if is_plain else None
+        sizes = tuple(size) if isinstance(size, (list, tuple)) else (size,)
+        if 1 <= len(sizes) <= 2 and all(type(one) is int and 0 < one <= _LARGEST for one in sizes):
+            known.append((name, sizes))
         elif name not in _COLOURS:
             unknown.append(name)
     return Window(tuple(known), tuple(unknown))
-
-
-def _size(step: Mapping[str, object]) -> tuple[int, ...] | None:
-    params = step.get("params") or {}
-    size = params.get("size") if isinstance(params, Mapping) and set(params) <= {"size", "interpolation"} else None
-    sizes = tuple(size) if isinstance(size, (list, tuple)) else (size,)
-    return sizes if 1 <= len(sizes) <= 2 and all(type(one) is int and 0 < one <= _LARGEST for one in sizes) else None
 
 
 @dataclass(frozen=True)
@@ -149,27 +145,20 @@ def open_image(file: ImageFile, bound: int) -> Image.Image:
             to.
     """
     if file.picture is not None:
-        held = file.held if isinstance(file.held, Picture) else named_picture(file.path, file.picture)
+        held = file.held if isinstance(file.held, Picture) else None
+        if held is None:
+            held = named_picture(read(file.path, "a PNG file", most=LARGEST_PNG), file.picture)
+        if held is None:
+            raise InputError(file.path, "does not hold the picture that the certificate names: it changed")
         return _reduced(image_of(held), bound)
-    return _decoded(file.path, _bytes_of(file), file.window, bound)
-
-
-def _bytes_of(file: ImageFile) -> bytes:
     data = file.held if isinstance(file.held, bytes) else read(file.path, "an image")
     if file.sha256 is not None and hashlib.sha256(data).hexdigest() != file.sha256:
         raise InputError(file.path, "is not the image that was explained: its bytes changed")
-    return data
-
-
-def _decoded(path: str | Path, data: bytes, window: Window, bound: int) -> Image.Image:
-    with opened(path, data) as picture:
-        left, top, right, bottom = window.box(*picture.size)
+    with opened(file.path, data) as picture:
+        left, top, right, bottom = file.window.box(*picture.size)
         picture.draft("RGB", (int(bound / (right - left)) + 1, int(bound / (bottom - top)) + 1))
         image: Image.Image = picture.convert("RGB")
-    wide, high = image.size
-    left_end, right_end = _pixels(left, right, wide)
-    upper_end, lower_end = _pixels(top, bottom, high)
-    return _reduced(image.crop((left_end, upper_end, right_end, lower_end)), bound)
+    return _reduced(_part_of(image, (left, top, right, bottom)), bound)
 
 
 def _reduced(image: Image.Image, bound: int) -> Image.Image:
@@ -179,52 +168,18 @@ def _reduced(image: Image.Image, bound: int) -> Image.Image:
     return image
 
 
-def _pixels(first: float, last: float, side: int) -> tuple[int, int]:
-    """The pixels from one share of a side to another: at least one."""
-    start = min(round(first * side), side - 1)
-    return start, max(round(last * side), start + 1)
-
-
-class Thumbnails:
-    """Thumbnails of at most `side` pixels a side, as data URIs; the same bytes are decoded once."""
-
-    def __init__(self, side: int) -> None:
-        self._side = side
-        self._made: dict[tuple[str, Window], str | InputError] = {}
-
-    def uri_of(self, picture: Picture) -> str:
-        """The data URI of a picture."""
-        return _encoded(_reduced(image_of(picture), self._side))
-
-    def uri(self, file: ImageFile) -> str:
-        """The data URI of an image. Raises InputError, as `open_image` does."""
-        if file.picture is not None:
-            return thumbnail(file, self._side)
-        data = _bytes_of(file)
-        key = hashlib.sha256(data).hexdigest(), file.window
-        if key not in self._made:
-            try:
-                self._made[key] = _encoded(_decoded(file.path, data, file.window, self._side))
-            except InputError as error:
-                self._made[key] = error
-        made = self._made[key]
-        if isinstance(made, InputError):
-            raise InputError(file.path, made.problem)
-        return made
+def _part_of(image: Image.Image, part: tuple[float, float, float, float]) -> Image.Image:
+    """A part of an image, left, top, right, bottom as shares of its sides: at least one pixel."""
+    wide, high = image.size
+    left, top = min(round(part[0] * wide), wide - 1), min(round(part[1] * high), high - 1)
+    return image.crop((left, top, max(round(part[2] * wide), left + 1), max(round(part[3] * high), top + 1)))
 
 
 def thumbnail(file: ImageFile, bound: int, part: tuple[float, float, float, float] | None = None) -> str:
     """An image as a data URI, or a part of it: left, top, right, bottom as shares of its sides. Raises InputError, as
     `open_image` does."""
-    if part is None:
-        return _encoded(open_image(file, bound))
-    image = open_image(file, _WHOLE)
-    left, right = _pixels(part[0], part[2], image.width)
-    top, bottom = _pixels(part[1], part[3], image.height)
-    return _encoded(_reduced(image.crop((left, top, right, bottom)), bound))
-
-
-def _encoded(image: Image.Image) -> str:
+    image = open_image(file, bound if part is None else _WHOLE)
+    image = image if part is None else _reduced(_part_of(image, part), bound)
     data, kind = io.BytesIO(), "PNG" if max(image.size) <= _TINY else "JPEG"
     image.save(data, kind, **({"optimize": True} if kind == "PNG" else {"quality": 85, "optimize": True}))
     return f"data:image/{kind.lower()};base64,{b64encode(data.getvalue()).decode()}"

@@ -10,18 +10,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 from support.reading import read_margins
-from support.reporting import browser, folder_of, report_head, reported, with_pictures, written
+from support.reporting import folder_of, report_head, reported, with_pictures, written
 from support.small import small_head
 from support.tabs import at
 
 from verale.certificate.words import about, below, between
 from verale.checker import certificate as checked
 from verale.checker.certificate import read_certificate
-from verale.report.collect import collect
+from verale.report.collect import ToldOrigin, collect
 from verale.report.estimates import estimates_of
 from verale.report.images import BY_ORDER
-from verale.report.origins import ToldOrigin
-from verale.report.page import Limits
 from verale.report.verdicts import audited
 
 HOSTILE = (
@@ -340,7 +338,7 @@ def test_every_certificate_of_the_corpora_can_be_shown(tabs, tmp_path, one_in):
 
 
 def test_what_is_left_out_of_a_page_is_said_where_it_is_missed(tabs, tmp_path):
-    tab = tabs.open(written(tmp_path / "report.html", collect(folder_of(tmp_path / "out")), limits=Limits(size=1)))
+    tab = tabs.open(written(tmp_path / "report.html", collect(folder_of(tmp_path / "out")), size=1))
     assert "for the first 0 of 4 certificates" in tab.inner_text("#overview")
     assert "Its statements are left out of this page" in at(tab, 0).inner_text("#detail")
 
@@ -350,12 +348,6 @@ def test_without_scripts_it_still_says_what_is_proved(chromium, report):
     tab.goto(f"file://{report}")
     assert "proved 128 of 130" in tab.inner_text("#overview") and "need JavaScript" in tab.inner_text("#overview")
     tab.close()
-
-
-def test_a_missing_browser_is_a_failure_with_the_remedy(monkeypatch):
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(AssertionError, match="apt-get install chromium"):
-        browser("/nowhere/chromium")
 
 
 def test_the_caption_of_a_prototype_says_which_patch_it_is(tabs, tmp_path):

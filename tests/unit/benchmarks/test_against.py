@@ -74,8 +74,3 @@ def test_another_package_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(against.source_tree, "__file__", str(tmp_path / "says.py"))
     with pytest.raises(UsageError, match="python took verale from /elsewhere/verale"):
         against.compare("small", *small(1), tmp_path, OPTIONS)
-
-
-def test_an_unknown_commit_is_refused(capsys):
-    assert against.main(["no-such-commit"]) == 2
-    assert "no-such-commit" in capsys.readouterr().err

@@ -10,15 +10,15 @@ from types import SimpleNamespace
 import pytest
 import torch
 from support.cases import every
-from support.small import small_head, small_latents
+from support.small import GEOMETRIES, small_head, small_latents
 
-from benchmarks.authors import Row, Run, main, page, theirs, translated
+from benchmarks.authors import Row, Run, page, theirs, translated
 from benchmarks.authors_code import FILES, Explainer, explainers_of, network
+from benchmarks.baseline import Published, _Hypersphere, _Triangle, explain, methods_of
 from benchmarks.heads import Subject
 from benchmarks.measure import entailing
 from verale.certificate import OrderStatement
 from verale.checker import Auditor, Status
-from verale.errors import UsageError
 from verale.head import Euclidean, Head, Negated, as_patches, evaluate, latents_file, observables
 
 STAND_IN = '''
@@ -121,6 +121,7 @@ def rows(
     return list(theirs(run, code, [Explainer("named", kind, paradigm)]))
 
 
+@pytest.mark.long  # two processes
 def test_one_explainer_for_all_images_and_a_fresh_one_for_those_that_follow(code, tmp_path):
     kept, second, fresh = rows(code, tmp_path, "Stated", "triangle", images=2)
     assert (kept.verdict, kept.title, kept.follows) == ("proved", "named", False) and kept.size
@@ -135,12 +136,13 @@ def test_the_limit_ends_what_takes_longer(code, tmp_path):
     assert [row.verdict for row in rows(code, tmp_path, "Endless", limit=0.2, images=2)] == ["limit", "limit"]
 
 
+@pytest.mark.long  # likewise
 @pytest.mark.parametrize(
     ("kind", "says"),
     [
         ("Failing", "RuntimeError: Ran out"),
-        pytest.param("Leaving", "SystemExit", marks=pytest.mark.long),
-        pytest.param("Missing", "AttributeError", marks=pytest.mark.long),
+        ("Leaving", "SystemExit"),
+        ("Missing", "AttributeError"),
     ],
 )
 def test_what_fails_says_why(kind, says, code, tmp_path):
@@ -194,9 +196,45 @@ def test_their_model_of_a_head_has_its_logits(geometry, monkeypatch):
     assert len(explainers_of(head)) == (4 if geometry == "cosine" else 3)
 
 
-def test_heads_without_an_explainer_and_a_missing_folder_are_errors(tmp_path, capsys):
-    with pytest.raises(UsageError, match="no explainer"):
-        explainers_of(small_head("euclidean"))
-    with pytest.raises(SystemExit, match="2"):
-        main(["--code", str(tmp_path)])
-    assert "git clone" in capsys.readouterr().err
+FLOAT32 = 2e-3
+"""Square roots of cancelled squares near 0 lose half the digits of float32."""
+
+
+def metric_case(geometry: str, seed: int) -> tuple[Published, torch.Tensor, torch.Tensor]:
+    """A head, the observables of a latent, and those of its mirror image in the hull of the first anchors."""
+    head = small_head(geometry, seed, prototypes=20, depth=8)
+    published = Published.of(head)
+    points = published.prototypes.double()
+    latent = torch.rand(8, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    base = points[0] if geometry == "euclidean" else torch.zeros(8, dtype=torch.float64)
+    if geometry == "cosine":
+        latent = latent / latent.norm()
+    hull = torch.linalg.qr((points[:4] - base).T if geometry == "cosine" else (points[1:4] - base).T).Q
+    foot = base + hull @ (hull.T @ (latent - base))
+    mirrored = 2 * foot - latent
+    return published, published.observe(latent[None])[0], published.observe(mirrored[None])[0]
+
+
+@every("geometry", ["euclidean", "cosine"])
+@every("balls", [_Triangle, _Hypersphere])
+@every("seed", range(6))
+def test_bounds_hold_for_every_latent_of_the_statements(geometry, balls, seed):
+    published, observed, mirrored = metric_case(geometry, seed)
+    stated = torch.arange(4)
+    assert torch.allclose(observed[stated], mirrored[stated], atol=1e-5)
+    lower, upper = balls(published).row(stated, observed[stated])
+    for truth in (observed, mirrored):
+        assert (lower - FLOAT32 <= truth).all() and (truth <= upper + FLOAT32).all()
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_search_ends_with_an_explanation(geometry, seed):
+    head = small_head(geometry, seed)
+    published = Published.of(head)
+    for patches in small_latents(head, seed=seed):
+        for method in methods_of(published):
+            explained = explain(published, patches, method)
+            assert explained.finished and explained.entails
+            assert 0 < len(explained.pairs) <= explained.grown <= patches.shape[0] * head.size
+            assert len(set(explained.pairs)) == len(explained.pairs)

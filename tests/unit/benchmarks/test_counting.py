@@ -48,13 +48,6 @@ def test_numbers_of_the_host_are_uploads() -> None:
     assert counts.seconds >= 2 * UPLOAD
 
 
-def test_of_what_is_chosen_only_the_choice_is_read() -> None:
-    many, few = torch.zeros(1000, 8, dtype=torch.float64), torch.tensor([3, 5])
-    with counted() as counts:
-        _ = many[few]
-    assert counts.bytes == 2 * (2 * 8 * 8) + 2 * 8
-
-
 def test_many_bytes_take_longer_than_a_launch() -> None:
     many = torch.zeros(2_000_000, dtype=torch.float64)
     with counted() as counts:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+import torch
 from support.small import small_head, small_latents
 
-from benchmarks import sizes
-from verale.certificate import Certificate
-from verale.head import as_patches
+from benchmarks import freedom, sizes
+from verale.certificate import ActivationStatement, Certificate
+from verale.head import as_patches, evaluate
 from verale.search.explain import explain
 
 
-@pytest.mark.parametrize("geometry", ["euclidean", "softmax"])
+@pytest.mark.parametrize("geometry", [pytest.param("euclidean", marks=pytest.mark.long), "softmax"])
 def test_sizes_are_those_of_certificates_and_never_larger_than_before(geometry):
     head = small_head(geometry, 3)
     latents = as_patches(small_latents(head, seed=3)).float()
@@ -45,3 +48,62 @@ def test_what_is_not_proved_ends_in_an_error(monkeypatch, capsys):
     monkeypatch.setattr(Certificate, "to_bytes", lambda self: honest(self).replace(self.head.encode(), b"0" * 64))
     assert sizes.main(["--heads", "digits", "--paradigms", "projection"]) == 1
     assert "- not proved: digits, projection, image 0:" in capsys.readouterr().out
+
+
+def subject(geometry):
+    head = small_head(geometry, 3)
+    return head, as_patches(small_latents(head, seed=3)).float()
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "softmax"])
+def test_each_image_satisfies_its_own_explanation_and_is_explained_alike(geometry, monkeypatch):
+    monkeypatch.setattr(freedom, "NUDGE", 0.0)
+    head, latents = subject(geometry)
+    measured = freedom.measure(head, latents, len(latents))
+    explained = len(measured.sizes)
+    assert explained + measured.unexplained == len(latents) and explained
+    assert not measured.unproved and not measured.wrong
+    assert all(measured.still) and set(measured.kept) == {1.0}, "nothing was nudged"
+    satisfied, alike, pairs = measured.free
+    assert satisfied <= alike <= pairs == explained * (len(latents) - 1)
+
+
+def test_images_are_counted_by_what_they_satisfy():
+    head, latents = subject("euclidean")
+    (image,) = (each for each in latents[:1])
+    far = torch.rand(3, *image.shape, generator=torch.Generator().manual_seed(1))
+    alone = freedom.measure(head, torch.cat([image[None], far]), 1)
+    twice = freedom.measure(head, torch.stack([image, image, *far]), 1)
+    assert twice.free == tuple(a + 1 for a in alone.free), "the same image once more"
+
+
+def test_an_image_of_another_class_ends_in_an_error(monkeypatch, capsys, tmp_path):
+    head, latents = subject("euclidean")
+    latents = latents[evaluate(head, latents.double()).predicted.sort().indices]
+    assert len(set(evaluate(head, latents.double()).predicted.tolist())) > 1
+    monkeypatch.setattr(freedom, "heads", lambda name, data: (head, latents, 80.0))
+    explained = freedom._explained
+
+    def says_nothing(head, latents):
+        """Explanations that every image satisfies."""
+        empty = (ActivationStatement(0, -1e6, 1e6),)
+        return [each and replace(each, statements=empty, minimal=False) for each in explained(head, latents)]
+
+    options = ["--heads", "demo", "--images", "1", "--out", str(tmp_path / "page.md")]
+    assert freedom.main(options) == 0
+    assert " 0 times one of another class" in (tmp_path / "page.md").read_text(encoding="utf-8")
+    monkeypatch.setattr(freedom, "_explained", says_nothing)
+    monkeypatch.setattr(freedom, "_audit", lambda *arguments: None)
+    assert freedom.main(options) == 1
+    text = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert text in capsys.readouterr().out
+    assert "- wrong: demo, image " in text
+
+
+def test_freedom_that_is_not_proved_ends_in_an_error(monkeypatch, capsys):
+    head, latents = subject("euclidean")
+    monkeypatch.setattr(freedom, "heads", lambda name, data: (head, latents, 80.0))
+    honest = Certificate.to_bytes
+    monkeypatch.setattr(Certificate, "to_bytes", lambda self: honest(self).replace(self.head.encode(), b"0" * 64))
+    assert freedom.main(["--heads", "demo", "--images", "1"]) == 1
+    assert "- not proved: demo, image 0:" in capsys.readouterr().out

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import csv
 import shutil
+from dataclasses import fields
 
 import pytest
 import torch
 from support.runs import IMAGES, changed, final
 from support.small import small_head, small_latents
 
-from benchmarks.heads import Subject
+from benchmarks import run
+from benchmarks.baseline import Published
+from benchmarks.heads import Subject, build
+from benchmarks.measure import Measurement
+from benchmarks.table import COLUMNS, Row
 from benchmarks.tables import __main__ as tables
 from benchmarks.tables import explaining
 from benchmarks.tables.explaining import METHODS, Method, Within, methods_of, read_kept
 from benchmarks.tables.page import Explanations, latex, markdown
 from benchmarks.tables.runs import TrainedRun, chosen_images, runs_in
 from verale.checker import Auditor
-from verale.errors import InputError
+from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, load_latents, save_latents
 from verale.paradigms import PARADIGMS
 
@@ -112,6 +117,7 @@ def test_an_image_over_the_budget_is_stopped_and_said(tmp_path):
         assert within.explain(1, Method("hypersphere", "nearest")) is None
 
 
+@pytest.mark.long  # likewise
 def test_a_process_that_fails_is_no_image_over_the_budget_and_a_refusal_is_a_reason(tmp_path):
     head = small_head("softmax")
     head.save(tmp_path / "head")
@@ -190,30 +196,6 @@ def test_the_test_set_is_that_of_the_datasets_file(tmp_path, monkeypatch):
         chosen_images(run, tmp_path / "elsewhere", None, None, 4)
 
 
-@pytest.mark.parametrize(
-    ("dataset", "indices", "message"),
-    [
-        ({"name": "CIFAR10"}, "0", "which verale does not list; give its images with --images DIR"),
-        ({"params": None}, "0", "does not say where the test set lies"),
-        ({}, "0\nx\n", "holds a line that is no index"),
-        ({}, "0\n4000\n", "names an image beyond the test set's 12"),
-    ],
-)
-def test_a_test_set_that_cannot_be_listed_is_refused_in_words(dataset, indices, message, tmp_path):
-    given = {"params": {"root": str(IMAGES)}} | dataset
-    path = changed("protopnet", tmp_path, dataset=lambda content: content["test_set"].update(given))
-    (path / "random_indices.txt").write_text(indices)
-    with pytest.raises(InputError, match=message):
-        chosen_images(TrainedRun("protopnet", path), tmp_path, None, None, 4)
-
-
-def test_images_are_taken_class_by_class_where_none_are_listed():
-    run = TrainedRun("protopnet", final("protopnet"))
-    labels = chosen_images(run, IMAGES, IMAGES, 2, 4).labels
-    assert labels == (0, 1, 2, 3) * 2
-    assert sorted(chosen_images(run, IMAGES, IMAGES, 0, 4).indices) == list(range(12))
-
-
 def test_the_published_numbers_are_numbers_of_known_sources():
     from benchmarks.tables import page
 
@@ -224,17 +206,6 @@ def test_the_published_numbers_are_numbers_of_known_sources():
     assert all(float(line["correct"]) > 0 for line in lines)
 
 
-@pytest.mark.parametrize(
-    "option", [["--methods", "magic"], ["--budget", "0"], ["--per-class", "-1"], ["--out", "x.txt"]]
-)
-def test_options_are_checked(option, tmp_path, capsys):
-    with pytest.raises(SystemExit):
-        tables.main([str(tmp_path), *option])
-    assert "usage" in capsys.readouterr().err
-    assert tables.main([str(tmp_path), "--out", str(tmp_path / "t.md")]) == 2
-    assert "holds no run" in capsys.readouterr().err
-
-
 def test_synthetic_heads_have_rows_of_their_own(tmp_path, here, monkeypatch):
     head = small_head("cosine")
     subject = Subject("cub-cosine", head, None, as_patches(small_latents(head)).float(), "small")
@@ -242,3 +213,61 @@ def test_synthetic_heads_have_rows_of_their_own(tmp_path, here, monkeypatch):
     out = tmp_path / "t.md"
     assert tables.main(["--heads", "cub-cosine", "--count", "2", "--methods", "top_k", "--out", str(out)]) == 0
     assert _cells(out.read_text(encoding="utf-8"), "cub-cosine", "top_k")[2:5] == ["2 + 0", "2 + 0", "2"]
+
+
+def tiny(geometry: str):
+    def generate(_, images: int) -> Subject:
+        head = small_head(geometry)
+        return Subject("tiny", head, Published.of(head), small_latents(head, images=images), "synthetic, tiny")
+
+    return generate
+
+
+@pytest.mark.parametrize("geometry", [pytest.param("euclidean", marks=pytest.mark.long), "softmax"])
+def test_every_certificate_is_audited_and_tabulated(geometry, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(run.HEADS, "tiny", tiny(geometry))
+    assert run.main(["--heads", "tiny", "--images", "2", "--batch", "2", "--out", str(tmp_path)]) == 0
+    with (tmp_path / "images.csv").open() as file:
+        images = list(csv.DictReader(file))
+    assert list(images[0]) == [f.name for f in fields(Measurement)]
+    ours = [r for r in images if r["outcome"] == "certificate"]
+    assert ours and all(r["verdict"] == "PROVED" and float(r["audit_seconds"]) > 0 for r in ours)
+    theirs = {r["method"] for r in images if r["source"] == "baseline"}
+    assert theirs == ({"mass"} if geometry == "softmax" else {"triangle", "hypersphere"})
+    with (tmp_path / "summary.csv").open() as file:
+        summary = list(csv.DictReader(file))
+    assert list(summary[0]) == [f.name for f in fields(Row)]
+    assert {r["method"] for r in summary} >= {"top_k", *(f"papers' {name}" for name in theirs)}
+    table = (tmp_path / "table.md").read_text()
+    assert all(f" {name} |" in table for name, _ in COLUMNS)
+    assert "commit: " in table and "torch: " in table and "NOT sound" in table
+    assert "tiny" in capsys.readouterr().out
+
+
+def test_a_head_that_cannot_be_built_is_skipped_with_its_reason(tmp_path, capsys):
+    assert run.main(["--heads", "protopnet", "--data", str(tmp_path), "--out", str(tmp_path)]) == 0
+    assert "skipped" in capsys.readouterr().err
+
+
+def test_unknown_names_are_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        run.main(["--paradigms", "astrology"])
+    assert f"known: {', '.join(PARADIGMS)}\n" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="unknown"):
+        build("astrology", tmp_path, 1)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("cub-cosine", "cub-pipnet", "cub-protopool"),
+        *(pytest.param(each, marks=pytest.mark.long) for each in ("cub-protopnet", "cub-gaussian")),  # 2,000 prototypes
+    ],
+)
+def test_synthetic_heads_are_of_cub_size_and_reproducible(name, tmp_path):
+    first, again = build(name, tmp_path, 1), build(name, tmp_path, 1)
+    assert first.head.digest == again.head.digest and (first.latents == again.latents).all()
+    assert first.head.classes == 200 and first.head.size == {"cub-pipnet": 768, "cub-protopool": 218}.get(name, 2000)
+    domain = first.head.domain
+    if domain.lower is not None:
+        assert as_patches(first.latents).min() >= domain.lower

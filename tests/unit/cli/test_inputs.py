@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import in_process
-from support.flipping import flipping
+from support.opening import flipping
 from support.reporting import folder_of, report_head
 from support.small import small_head
 

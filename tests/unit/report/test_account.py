@@ -145,15 +145,6 @@ def test_a_sum_is_told_as_it_is_stated_where_the_lead_is_proved():
     assert (made.taken, made.lead) == ("2.3", "31.7"), "no part was rounded, so nothing makes up for it"
 
 
-def test_one_activation_bounds_its_neighbours():
-    head, _, given = explained("euclidean", "mixed")
-    made = [account(head, certificate) for _, certificate in given]
-    assert any(each.implied for each in made)
-    for each in made:
-        said = dict(each.in_words(str))
-        assert bool(each.implied) == any(key.endswith(", which the statements bound too") for key in said)
-
-
 def test_where_a_margin_is_bounded_as_a_whole_nothing_is_said():
     head = joint_head("plain")
     for certificate in explain(head, small_latents(head, images=1, patches=1), "joint"):
@@ -161,13 +152,6 @@ def test_where_a_margin_is_bounded_as_a_whole_nothing_is_said():
     for name in ("tree", "maximum"):
         head = varied_head(name)
         assert account(head, explain(head, small_latents(head, images=1), "top_k")[0]) is None
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_statements_that_contradict_each_other_have_no_account(kernel: str):
-    """Neighbours are alike: where one is active, no ceiling lies so far below."""
-    head, certificate = two_classes(ActivationStatement(0, 2.0, INF), OrderStatement((0,), 0.5))
-    assert account(head, certificate, kernel) is None
 
 
 def test_what_is_not_proved_has_no_account():

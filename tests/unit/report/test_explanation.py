@@ -16,7 +16,7 @@ from verale.checker.certificate import (
     Statement,
 )
 from verale.report.account import Account, Line
-from verale.report.explanation import conditions, in_brief, named_prototypes, narrower, stated_prototypes
+from verale.report.explanation import conditions, in_brief, named_prototypes, narrower
 
 HALF = Fraction(1, 2)
 FIVE, TWO = ActivationStatement(5, HALF, None), ActivationStatement(2, None, HALF)
@@ -110,10 +110,6 @@ def test_a_few_comparisons_of_one_patch_are_named():
     assert conditions(given, "squared distance") == [
         f"the image's squared distance to prototype {j} is {end}" for j, end in ends.items()
     ]
-
-
-def test_the_stated_prototypes_are_those_of_activations():
-    assert stated_prototypes((NEAR, FIVE, OrderStatement((7,), HALF), TWO)) == (5, 2)
 
 
 def test_the_prototypes_that_are_named_are_shown():

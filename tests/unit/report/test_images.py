@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import io
+from base64 import b64decode
 from pathlib import Path
 
 import pytest
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+from support.networks import chunk, picture_digest, png
 
+from verale import pictures
+from verale.adapters.fields import ReceptiveFields
 from verale.errors import InputError
+from verale.report import images as module
 from verale.report.collect import Item
+from verale.report.grid import Grid
 from verale.report.images import (
     AS_NOTED,
     BY_ORDER,
     GONE,
+    OTHER,
+    OUTSIDE,
     Match,
     Matcher,
+    pictures_in,
     prototype_pictures,
     require_consistent,
 )
+from verale.report.page_full import plain_patches
+from verale.report.thumbnails import ImageFile, image_of, open_image, thumbnail, to_draw, window_of
+from verale.runs.inputs import sha256_of
 from verale.runs.source import Source
 
 ROOT = Path("/images")
@@ -122,3 +137,275 @@ def test_pictures_of_prototypes_are_files_whose_names_are_numbers(tmp_path) -> N
         prototype_pictures(tmp_path, tmp_path / "none")
     with pytest.raises(InputError, match="no picture whose name is a prototype's number"):
         prototype_pictures(tmp_path, tmp_path)
+
+
+GREY = [[[1, 2, 3], [40, 50, 60]]]
+COLOURS = [[[1, 2]], [[3, 4]], [[5, 6]]]
+HERE, THERE = picture_digest(GREY), picture_digest(COLOURS)
+
+
+def test_a_grey_file_stands_for_one_channel_and_for_three() -> None:
+    one, three = pictures_in(png(GREY))
+    assert (one.shape, three.shape) == ((1, 2, 3), (3, 2, 3))
+    assert [one.digest, three.digest] == [picture_digest(GREY), picture_digest(GREY * 3)]
+    (colours,) = pictures_in(png(COLOURS))
+    assert colours.digest == THERE and image_of(colours).getpixel((1, 0)) == (2, 4, 6)
+    assert image_of(one).getpixel((2, 1)) == image_of(three).getpixel((2, 1)) == (60, 60, 60)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x89PNG\r\n\x1a\n",
+        png(GREY)[:-1],
+        png(GREY, between=chunk(b"PLTE", bytes(3))),
+        png(GREY).replace(b"IEND", b"IENd"),
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", b"\xff" * 13) + png(GREY)[33:],
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", bytes(13)) + png(GREY)[33:],
+    ],
+)
+def test_what_the_checker_refuses_holds_no_picture(data: bytes, tmp_path: Path) -> None:
+    assert [*pictures_in(data)] == []
+    (tmp_path / "a.png").write_bytes(data)
+    with pytest.raises(InputError, match="does not hold the picture that the certificate names"):
+        open_image(ImageFile(tmp_path / "a.png", picture=HERE), 8)
+
+
+def test_files_are_looked_through_once_and_only_where_that_is_needed(tmp_path: Path, monkeypatch) -> None:
+    source = run(tmp_path, ["a.png", "b.png", "nothing.png"], [GREY, COLOURS, None])
+    read = []
+    true = module.read
+    monkeypatch.setattr(
+        module, "read", lambda path, *rest, **more: read.append(Path(path).name) or true(path, *rest, **more)
+    )
+    matcher = Matcher(source.within(tmp_path), None, tmp_path)
+    files = [tmp_path / "pictures" / name for name in ("a.png", "b.png")]
+    for digest, number, file in ((HERE, 0, 0), (HERE, 2, 0), (THERE, 2, 1), (HERE, 2, 0), (THERE, 2, 1)):
+        match = matcher.matched(None, digest, number)[1]
+        assert match is not None and match.file == files[file]
+    assert matcher.matched(None, "0" * 64, 2)[1] == Match(None, None, None, OTHER)
+    assert [name for name in read if name != "nothing.png"] == ["a.png", "b.png"]
+
+
+def test_no_more_is_looked_through_than_is_bounded(tmp_path: Path, monkeypatch) -> None:
+    source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS])
+    size = len(GREY[0]) * len(GREY[0][0]) * 4
+    for most, note in ((size, ""), (size - 1, OTHER)):
+        monkeypatch.setattr(module, "_SEARCHED", most)
+        assert matched(tmp_path, source, 1)[1].note == note  # type: ignore[union-attr]
+        assert matched(tmp_path, source, 0)[1].note == "", "where it is noted, it is looked for"  # type: ignore[union-attr]
+    assert matched(tmp_path, source)[1].held is not None  # type: ignore[union-attr]
+    monkeypatch.setattr(module, "_KEPT", 0)
+    assert matched(tmp_path, source)[1].held is None, "it is read again to be drawn"  # type: ignore[union-attr]
+    monkeypatch.setattr(module, "_LARGEST", 5)
+    assert [*pictures_in(png(GREY))] == []
+
+
+def run(
+    folder: Path, names: list[str], pictures: list[object], digests: tuple[str, ...] = (), **more: object
+) -> Source:
+    """What `source.json` says of files in a run's folder `pictures`, which are written."""
+    files = []
+    for name, picture in zip(names, pictures, strict=True):
+        path = folder / "pictures" / name
+        path.parent.mkdir(exist_ok=True)
+        if picture is not None:
+            path.write_bytes(png(picture))  # type: ignore[arg-type]
+        files.append(path)
+    sums = tuple(sha256_of(path) if path.exists() else "0" * 64 for path in files)
+    noted = {"labels": tuple(range(len(files))), "digests": sums, "pictures": digests} | more
+    return Source(folder / "pictures", tuple(files), **noted)  # type: ignore[arg-type]
+
+
+def matched(folder: Path, source: Source, number: int | None = 0) -> tuple[int | None, Match | None]:
+    return Matcher(source.within(folder), None, folder).matched(None, HERE, number)
+
+
+@pytest.mark.parametrize("number", [0, 1, None])
+def test_the_file_that_is_noted_is_the_picture(number: int | None, tmp_path: Path) -> None:
+    source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS], (HERE, THERE))
+    file = tmp_path / "pictures" / "a.png"
+    assert matched(tmp_path, source, number) == (0, Match(file, source.digests[0], 0, "", HERE))
+    assert to_draw(source, matched(tmp_path, source)[1]) == ImageFile(file, picture=HERE)
+
+
+def test_an_entry_that_contradicts_itself_says_nothing(tmp_path: Path) -> None:
+    """It notes another picture's file, or its digest for this file."""
+    file = tmp_path / "pictures" / "a.png"
+    for digests in ((THERE, HERE), (THERE, THERE)):
+        source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS], digests)
+        assert matched(tmp_path, source) == (None, Match(file, None, None, "", HERE, contradicted=True))
+    file.unlink()
+    source = run(tmp_path, ["b.png"], [COLOURS], (HERE,))
+    assert matched(tmp_path, source) == (None, Match(None, None, None, OTHER, contradicted=True))
+    assert to_draw(source, Match(None, None, None, OTHER)) is None
+
+
+def test_a_number_proposes_a_file_where_no_digests_are_noted(tmp_path: Path) -> None:
+    file = tmp_path / "pictures" / "a.png"
+    source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS])
+    assert matched(tmp_path, source) == (0, Match(file, source.digests[0], 0, "", HERE))
+    assert matched(tmp_path, source, 1) == (None, Match(file, None, None, "", HERE)), "it was the wrong one"
+    assert matched(tmp_path, source, 7) == matched(tmp_path, source, None) == matched(tmp_path, source, 1)
+
+
+def test_a_file_that_has_moved_keeps_its_label(tmp_path: Path) -> None:
+    source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS], (HERE, THERE))
+    (tmp_path / "pictures" / "a.png").rename(tmp_path / "pictures" / "moved.png")
+    found = Match(tmp_path / "pictures" / "moved.png", source.digests[0], 0, "", HERE)
+    assert matched(tmp_path, source) == (0, found)
+    (tmp_path / "pictures" / "a.png").write_bytes(b"something else")
+    assert matched(tmp_path, source) == (0, found)
+    Image.new("RGB", (3, 2)).save(tmp_path / "pictures" / "moved.png")
+    assert matched(tmp_path, source) == (0, Match(tmp_path / "pictures" / "a.png", source.digests[0], 0, GONE))
+    assert to_draw(source, Match(tmp_path / "pictures" / "a.png", None, 0, GONE)) is None
+
+
+def test_without_source_the_pictures_of_the_run_are_looked_through(tmp_path: Path) -> None:
+    run(tmp_path, ["a.png"], [GREY])
+    assert matched(tmp_path, Source()) == (0, Match(tmp_path / "pictures" / "a.png", None, None, "", HERE))
+    (tmp_path / "pictures" / "a.png").unlink()
+    assert matched(tmp_path, Source()) == (0, None), "the pictures of a tensor are not shown"
+    stored = Matcher(Source(), ["5" * 64], tmp_path)
+    assert stored.matched(None, HERE, 0) == (None, None), "nothing says which latents are the picture's"
+
+
+def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
+    out, private = tmp_path / "out", tmp_path / "private"
+    (out / "pictures").mkdir(parents=True)
+    private.mkdir()
+    (private / "a.png").write_bytes(png(GREY))
+    (out / "pictures" / "a.png").symlink_to(private / "a.png")
+    (out / "pictures" / "b.png").symlink_to(private / "a.png")
+    source = Source(private, (private / "a.png",), (1,), (None,), pictures=(HERE,))
+    assert matched(out, source) == (0, Match(private / "a.png", None, 1, OUTSIDE))
+    assert matched(out, Source()) == (0, None)
+    (out / "pictures" / "a.png").unlink()
+    (out / "pictures" / "a.png").write_bytes(png(GREY))
+    assert matched(out, source) == (0, Match(out / "pictures" / "a.png", None, 1, "", HERE)), "the run keeps a copy"
+
+
+def test_of_latents_no_image_is_verified(tmp_path: Path) -> None:
+    source = run(tmp_path, ["a.png"], [GREY], latents=("5" * 64,))
+    matcher = Matcher(source, None, tmp_path)
+    index, match = matcher.matched("5" * 64, None, 0)
+    assert index == 0 and match == Match(source.files[0], source.digests[0], 0, AS_NOTED)
+    assert matcher.matched(None, None, 0) == (None, None)
+    pictured = Source(source.folder, source.files, (None,), source.digests, pictures=(HERE,))
+    assert Matcher(pictured, ["5" * 64], tmp_path).matched("5" * 64, None, 0)[1].note == BY_ORDER  # type: ignore[union-attr]
+    by_order = Source(source.folder, source.files, (None,), (None,))
+    assert Matcher(by_order, None, tmp_path).matched(None, None, 0) == (0, Match(source.files[0], None, None, BY_ORDER))
+
+
+WHOLE = (0, 0, 1, 1)
+
+
+def steps(*names_and_sizes: tuple[str, object]) -> dict[str, object]:
+    return {str(n): {"type": name, "params": {"size": size}} for n, (name, size) in enumerate(names_and_sizes)}
+
+
+def test_the_whole_image_is_the_window_unless_something_is_cut():
+    for preprocessing in (None, {}, {"a": {"type": "ToTensor"}}, steps(("Resize", 256)), steps(("Resize", [224, 200]))):
+        assert window_of(preprocessing).box(640, 480) == WHOLE
+        assert window_of(preprocessing).unknown == ()
+
+
+def test_a_crop_of_the_centre():
+    window = window_of(steps(("Resize", 240), ("CenterCrop", 120)))
+    assert window.box(640, 480) == pytest.approx((5 / 16, 1 / 4, 11 / 16, 3 / 4))
+    assert window_of(steps(("CenterCrop", [100, 50]))).box(100, 200) == pytest.approx((0.25, 0.25, 0.75, 0.75))
+    assert window_of(steps(("CenterCrop", 500))).box(100, 100) == WHOLE
+    assert window_of(list(steps(("CenterCrop", 50)).values())).box(100, 100) == pytest.approx((0.25, 0.25, 0.75, 0.75))
+
+
+def test_steps_that_may_move_pixels_are_named():
+    odd = {"a": {"type": "RandomAffine"}, "b": {"type": "Resize", "params": {"size": "large"}}, "c": 3}
+    assert window_of(odd).unknown == ("RandomAffine", "Resize", "an invalid step")
+    assert window_of({"a": {"type": "Resize", "params": {"size": 8, "max_size": 9}}}).unknown == ("Resize",)
+    assert window_of("whatever").unknown
+
+
+def test_what_is_cut_away_is_not_shown(tmp_path):
+    image = Image.new("RGB", (100, 100), "white")
+    image.paste("black", (25, 25, 75, 75))
+    image.save(tmp_path / "a.png")
+    opened = open_image(ImageFile(tmp_path / "a.png", window_of(steps(("CenterCrop", 50)))), 40)
+    assert opened.size == (40, 40) and opened.getextrema() == ((0, 0),) * 3
+
+
+@pytest.mark.parametrize(("side", "kind"), [(32, "png"), (300, "jpeg")])
+def test_thumbnails_are_small_and_of_what_the_file_holds(tmp_path, side, kind):
+    Image.new("RGB", (side, side // 2), (200, 30, 30)).save(tmp_path / "a.bmp")
+    uri = thumbnail(ImageFile(tmp_path / "a.bmp"), 100)
+    assert uri.startswith(f"data:image/{kind};base64,")
+    with Image.open(io.BytesIO(b64decode(uri.split(",")[1]))) as image:
+        assert image.size == (min(side, 100), min(side, 100) // 2)
+        assert abs(image.convert("RGB").getpixel((3, 3))[0] - 200) < 8
+
+
+@pytest.mark.parametrize("content", [b"", b"no image", b"\x89PNG\r\n\x1a\n" + bytes(30)])
+def test_broken_images_are_named(tmp_path, content):
+    (tmp_path / "a.png").write_bytes(content)
+    with pytest.raises(InputError, match=r"a\.png: cannot be read as an image"):
+        thumbnail(ImageFile(tmp_path / "a.png"), 64)
+
+
+def test_bombs_are_refused(tmp_path, monkeypatch):
+    """A file may have some pixels whatever its size, and some more for each byte."""
+    Image.new("RGB", (20, 20)).save(tmp_path / "a.png")
+    size = (tmp_path / "a.png").stat().st_size
+    for most, each in ((400, 0), (0, -(-400 // size))):
+        monkeypatch.setattr(pictures, "MOST_PIXELS", most)
+        monkeypatch.setattr(pictures, "_PIXELS_A_BYTE", each)
+        thumbnail(ImageFile(tmp_path / "a.png"), 64)
+    monkeypatch.setattr(pictures, "MOST_PIXELS", 399)
+    monkeypatch.setattr(pictures, "_PIXELS_A_BYTE", 0)
+    with pytest.raises(InputError, match=rf"a\.png: has 20 x 20 pixels in {size} bytes, expected at most 399: make it"):
+        thumbnail(ImageFile(tmp_path / "a.png"), 64)
+
+
+@pytest.mark.parametrize("side", [32, 300])
+def test_nothing_is_written_by_which_colours_change(tmp_path, side):
+    """A profile, transparency, a gamma or an orientation, that the file has."""
+    info = PngInfo()
+    info.add(b"gAMA", (20000).to_bytes(4, "big"))
+    image = Image.new("RGB", (side, side), (200, 30, 30))
+    image.info["transparency"] = (200, 30, 30)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    image.save(tmp_path / "a.png", pnginfo=info, icc_profile=bytes(200), transparency=(200, 30, 30), exif=exif)
+    uri = thumbnail(ImageFile(tmp_path / "a.png"), 300)
+    data = b64decode(uri.split(",")[1])
+    assert not [kind for kind in (b"gAMA", b"iCCP", b"tRNS", b"eXIf", b"ICC_PROFILE", b"Exif") if kind in data]
+
+
+@pytest.mark.parametrize("mode", ["RGB", "CMYK", "L"])
+def test_of_a_photograph_the_pixels_as_they_are_stored_and_nothing_else(tmp_path, mode):
+    """Whose file has markers of Adobe, a profile and an orientation, by which other programs show another picture."""
+    image, exif = Image.new("RGB", (40, 20), (200, 30, 30)).convert(mode), Image.Exif()
+    exif[0x0112] = 6
+    image.save(tmp_path / "a.jpg", icc_profile=bytes(200), exif=exif, quality=95)
+    with Image.open(tmp_path / "a.jpg") as stored:
+        pixels = stored.convert("RGB").tobytes()
+    uri = thumbnail(ImageFile(tmp_path / "a.jpg"), 40)
+    data = b64decode(uri.split(",")[1])
+    with Image.open(io.BytesIO(data)) as shown:
+        assert (shown.mode, shown.size) == ("RGB", (40, 20)) and shown.tobytes() == pixels
+    kinds, at = [], 8
+    while at < len(data):
+        kinds.append(data[at + 4 : at + 8])
+        at += 12 + int.from_bytes(data[at : at + 4], "big")
+    assert set(kinds) == {b"IHDR", b"IDAT", b"IEND"}
+
+
+def test_squares_of_one_colour_are_known_and_what_their_fields_hold(tmp_path):
+    """8 by 8 pixels, black but for a stroke in the lower half's left quarter. A token has no square."""
+    fields = ReceptiveFields(((0, 8), (4, 8)), ((0, 4), (3, 8)), (8, 8), ())
+    image = Image.new("L", (8, 8))
+    image.putpixel((1, 6), 255)
+    image.save(tmp_path / "a.png")
+    uri = thumbnail(ImageFile(tmp_path / "a.png"), 224)
+    assert plain_patches(uri, Grid(2, 2), {0, 1, 2, 3}, fields) == {0: "more", 1: "plain", 3: "plain"}
+    assert plain_patches(uri, Grid(2, 2), {0, 2}, None) == {0: "unknown"}
+    assert plain_patches(uri, Grid(2, 2, tokens=1), {0}, fields) == {}

@@ -134,18 +134,10 @@ def test_a_circle_of_links_is_outside(tmp_path) -> None:
     assert done.returncode == 0 and "Traceback" not in done.stderr
 
 
-def test_the_options_of_a_folder_of_ones_own(private, tmp_path) -> None:
-    folder = folder_of(tmp_path / "out")
-    assert allowing(folder) == allowing(tmp_path / "nowhere") == ""
-    absolute(folder, private)
-    assert allowing(folder) == f" --allow {private}"
-    rewritten(folder, images_folder="/a folder; rm")
-    assert allowing(folder) == " --allow '/a folder; rm'"
-
-
 def test_a_folder_is_named_that_holds_nothing_else(private, tmp_path) -> None:
     """Otherwise the user would admit files that no one asked for."""
     folder, train = folder_of(tmp_path / "out"), tmp_path / "train set"
+    assert allowing(folder) == allowing(tmp_path / "nowhere") == ""
     origins = [{"prototype": n, "image": n, "file": str(train / f"{n}/0.png"), "row": 0, "column": 0} for n in range(3)]
     all_three = "".join(f" --allow '{train}/{n}'" for n in range(3))
     rewritten(folder, prototypes=origins)
@@ -160,3 +152,5 @@ def test_a_folder_is_named_that_holds_nothing_else(private, tmp_path) -> None:
     assert allowing(folder) == all_three
     done = in_process("report", folder, "-o", tmp_path / "r.html")
     assert f"say --allow '{train}/0' --allow '{train}/1' --allow '{train}/2'" in done.stderr.replace("\n", " ")
+    rewritten(folder, prototypes=None, images_folder="/a folder; rm")
+    assert allowing(folder) == " --allow '/a folder; rm'"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+import math
 from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
@@ -17,15 +17,24 @@ from support.reporting import folder_of, report_head
 from support.small import varied_head
 
 from verale import files
+from verale.adapters.fields import ReceptiveFields
 from verale.certificate.words import PROTOTYPES
 from verale.checker.options import AuditOptions
-from verale.head import BankPooling
+from verale.head import FocalPooling, LogRatio, TopMeanPooling
 from verale.report import account, page_full
-from verale.report.collect import collect
+from verale.report.collect import Collection, collect
 from verale.report.estimates import Estimates
 from verale.report.images import GONE
-from verale.report.page import Limits, page
-from verale.report.page_detail import _scores
+from verale.report.page import (
+    meaning_of_prototypes,
+    of_activations,
+    of_fields,
+    of_kernel,
+    of_observables,
+    of_squares,
+    page,
+)
+from verale.report.page_full import _scores
 from verale.report.verdicts import audited
 from verale.runs import arguments
 
@@ -77,14 +86,6 @@ def test_what_other_paradigms_gave_is_told(folder):
         "\n".join([f"{heading},Others", f"{lines[0]},top_k 12", *(f"{line}," for line in lines[1:])]) + "\n"
     )
     assert page_of(collect(folder)).rows["others"] == ["top_k 12", *[None] * (len(lines) - 1)]
-
-
-def test_each_line_says_what_its_explanation_consists_of(tmp_path):
-    rows = page_of(collect(folder_of(tmp_path / "out", paradigm="top_k"))).rows
-    for why, prototypes in zip(rows["why"], rows["prototypes"], strict=True):
-        for part in why.split("; "):
-            assert re.fullmatch(r".* are as active as stated|.* (is|are|may be) active [a-z ]*[\d.].*", part)
-        assert set(prototypes) <= {0}, "only prototype 0 has a training image"
 
 
 def test_names_from_files_are_text(tmp_path):
@@ -184,6 +185,8 @@ def test_without_pictures_there_is_none_in_its_bytes(folder, provable):
         assert mark not in without.everything
     assert without.rows["shown"] == [-1] * 4 and without.data["training"] == [] and without.data["pictures"] == {}
     assert "4 certificates, 0 images, 0 pictures of prototypes" in unescape(without.text).replace("no ", "0 ")
+    whole = "as labelled, the head and the latents of the images."
+    assert (whole in unescape(shown.text)) is provable and "This file holds 4 certificates, 4 images, " in shown.text
     assert "--no-pictures" in without.text and "Put them into the folder" not in without.text
     assert without.data["prototypes"][0] == [0, 7, 1, 2, None], "where the prototype comes from is told"
     same = ("text", "grid", "attained", "account", "similarity", "conditions")
@@ -191,17 +194,11 @@ def test_without_pictures_there_is_none_in_its_bytes(folder, provable):
         assert [one[name] for name in same] == [other[name] for name in same]
 
 
-def test_what_a_page_holds_is_said(folder):
-    said = unescape(page_of(audited(collect(folder)), provable=True).text)
-    assert "This file holds 4 certificates, 4 images, 1 picture of prototypes (which shows 1 of the " in said
-    assert "as labelled, the head and the latents of the images." in said
-
-
 def test_what_does_not_fit_is_left_out_and_the_page_says_so(folder):
     collection = audited(collect(folder))
     counts = []
     for size in range(2**17, 2**17 + 20_000, 500):
-        shown = page_of(collection, limits=Limits(size=size))
+        shown = page_of(collection, size=size)
         kept = len(shown.details)
         counts.append(kept)
         assert shown.rows["full"] == [*range(kept), *[-1] * (4 - kept)]
@@ -217,12 +214,6 @@ def test_another_heads_certificates_get_no_similarities(folder, tmp_path):
     assert "speaks of the head" in shown.rows["message"][0]
 
 
-def test_a_class_token_comes_before_the_grid(tmp_path):
-    head = replace(report_head(), pooling=BankPooling(4))
-    shown = page_of(collect(folder_of(tmp_path / "out", head)))
-    assert shown.details[0]["grid"] is None, "5 patches beside the token are no square"
-
-
 def test_certificates_in_several_blocks_are_those_of_one(folder, monkeypatch):
     collection = collect(folder)
     together = page_of(collection)
@@ -232,18 +223,6 @@ def test_certificates_in_several_blocks_are_those_of_one(folder, monkeypatch):
     assert apart.details == together.details and apart.images == together.images
     monkeypatch.setattr(page_full, "_BLOCK", 1)
     assert page_of(collection).data["blocks"] == [0, 1, 2, 3], "large certificates are alone"
-
-
-def test_what_is_alike_is_deflated_together(folder, monkeypatch):
-    collection = collect(folder)
-
-    def size() -> int:
-        shown = page_of(collection)
-        return sum(len(shown.element(f"d{number}")) for number in range(len(shown.data["blocks"])))
-
-    together = size()
-    monkeypatch.setattr(page_full, "_TOGETHER", 1)
-    assert 3 * together < 2 * size(), "even of four that differ"
 
 
 def test_equal_images_are_embedded_once(folder, monkeypatch):
@@ -307,3 +286,70 @@ def test_scores_have_digits_enough_to_be_told_apart() -> None:
     assert _scores(1, Estimates(logits=[1.0, 1.0])) == [[1, "1"], [0, "1"]]
     assert _scores(0, Estimates(logits=[float("nan"), 2.0])) == [[0, "nan"], [1, "2"]]
     assert _scores(0, Estimates()) == []
+
+
+def test_prototypes_are_patches_of_training_images_where_the_source_says_so(tmp_path):
+    known = collect(folder_of(tmp_path / "out"))
+    assert "a patch of a training image" in meaning_of_prototypes(known)
+    assert "a pattern that the network learned" in meaning_of_prototypes(Collection(tmp_path, ()))
+
+
+def test_a_copy_gives_the_activation_of_no_distance():
+    head = replace(report_head(), similarity=LogRatio(epsilon=0.001))
+    assert f"; {math.log(1000):.4g} for an exact copy" in of_activations(head)
+    assert "; 1 for an exact copy" in of_activations(report_head("cosine"))
+
+
+def test_no_number_where_there_is_none():
+    for name in ("cosine quadratic", "inner product"):
+        assert of_activations(varied_head(name)).endswith("to the patch most like it. It has no unit.")
+    assert "to the patch that it looks at most like it" in of_activations(varied_head("masked"))
+    for pooling in (FocalPooling("max_minus_mean"), TopMeanPooling(2)):
+        assert "all patches" in of_activations(replace(report_head(), pooling=pooling))
+    assert of_activations(None) == of_observables(None) == of_observables(varied_head("inner product")) == ""
+
+
+@pytest.mark.parametrize(
+    ("geometry", "said"), [("euclidean", "squared distance"), ("cosine", "cosine"), ("softmax", "mass of 1")]
+)
+def test_observables(geometry, said):
+    assert said in of_observables(report_head(geometry))
+
+
+def test_squares_are_told_from_receptive_fields():
+    part = ReceptiveFields(((0, 3), (1, 4)), ((0, 4),), (4, 4), ())
+    whole = replace(part, rows=((0, 4),) * 2)
+    said = [of_squares(each) for each in (None, part, whole, replace(whole, unknown=("a", "b", "c\n", "d")))]
+    assert all("the cell of a patch in the latent grid" in each for each in said)
+    assert "this page does not know on how much" in said[0] and "Dashed" in said[1]
+    assert "it can depend on the whole image (its receptive field)." in said[2]
+    assert all(each.endswith("Rows, columns and patches count from 0.") for each in said)
+    assert "it is not known how far a, b, c\\n, ... reaches." in said[3]
+
+
+def test_fields_that_the_checker_computed_are_told_from_those_that_are_noted():
+    apart = ReceptiveFields(((0, 2), (2, 4)), ((0, 4),), (4, 4), (), by_checker=True)
+    over = replace(apart, rows=((0, 3), (2, 4)))
+    whole = replace(apart, rows=((0, 4),) * 2)
+    assert all("which the checker computes from the network's file" in of_squares(each) for each in (apart, whole))
+    assert "source.json" not in of_squares(apart) + of_fields(apart)
+    assert "And of its square a patch sees alone at least 100.0 %." in of_squares(apart)
+    assert "And of its square a patch sees alone at least 50.0 %, the best one 100.0 %." in of_squares(over)
+    assert "And of its square a patch sees alone at least 50.0 %." in of_squares(replace(over, rows=((0, 3), (1, 4))))
+    assert "And no part of a patch's square is seen by it alone." in of_squares(whole)
+    assert "alone" not in of_squares(replace(whole, rows=((0, 4),)))
+    noted = replace(apart, by_checker=False)
+    assert of_fields(noted) == "As source.json says; not part of the proof."
+    assert "as source.json says" in of_squares(noted) and "alone" not in of_squares(noted)
+
+
+def test_kernels_are_told_by_what_they_are():
+    assert "Rocq" in of_kernel("proved") and "Arb" in of_kernel("arb") and "Rocq" in of_kernel("all")
+    assert all(word in of_kernel("proved-or-arb") for word in ("Rocq", "Arb", "does not cover"))
+    assert of_kernel("another") == "that shares no code with what found the statements"
+
+
+def test_a_program_that_the_environment_named_is_not_called_proved_right() -> None:
+    assert of_kernel("proved", "VERALE_PROVED") == "that VERALE_PROVED named"
+    assert "Rocq" not in of_kernel("proved-or-arb", "VERALE_PROVED") + of_kernel("all", "VERALE_PROVED")
+    assert of_kernel("arb", "VERALE_PROVED") == of_kernel("arb")

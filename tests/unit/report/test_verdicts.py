@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 
+import flint
 import pytest
 from click.testing import CliRunner
+from support import files
+from support.arithmetic import PRECISION
+from support.network_truth import network_of, true_latents
+from support.networks import drawn_picture, network_file, picture_digest, png, small_layers
 from support.reporting import folder_of, report_head
 
 from verale.checker.file_auditor import unusable
@@ -16,10 +23,12 @@ from verale.cli.audit import command as audit
 from verale.cli.report import command as report
 from verale.errors import InputError
 from verale.head import load_latents, save_latents
-from verale.report.collect import NOT_AUDITED, collect
+from verale.report.collect import NOT_AUDITED, Collection, collect
 from verale.report.page import page
 from verale.report.table import frame
-from verale.report.verdicts import audited, with_verdicts_from
+from verale.report.verdicts import audited, told_origins, with_verdicts_from
+from verale.runs.arguments import HeadFile
+from verale.runs.origins import OriginSearch
 
 
 @pytest.fixture
@@ -42,12 +51,6 @@ def test_audited_now_with_head_and_latents(folder):
     collection = audited(collect(folder), AuditOptions(minimality=True), advance=counts.append)
     assert statuses(collection) == ["PROVED"] * 4 and counts == [1] * 4 and collection.audited
     assert collection.items[0].record["claims"] == dict.fromkeys(("entailment", "instance", "minimality"), "proved")
-
-
-def test_without_a_head_nothing_is_audited(folder):
-    (folder / "head.safetensors").unlink()
-    collection = audited(collect(folder))
-    assert statuses(collection) == [NOT_AUDITED] * 4 and collection.audited == ""
 
 
 def test_what_is_not_proved_is_not_called_so(folder):
@@ -85,11 +88,6 @@ def test_what_claims_no_instance_is_not_just_called_proved(folder, tmp_path):
     assert CliRunner().invoke(audit, [*arguments, "--entailment-only"]).exit_code == 0
     read = with_verdicts_from(collect(folder), tmp_path / "log")
     assert sorted(item.verdict.caveat for item in read.items) == ["instance not checked"] * 3 + ["no instance claimed"]
-
-
-def test_verdicts_of_an_audit_log(folder):
-    collection = with_verdicts_from(collect(folder), audit_log_of(folder))
-    assert statuses(collection) == ["PROVED"] * 4 and "r.json" in collection.audited
 
 
 def test_a_verdict_is_for_the_same_bytes_only(folder):
@@ -230,3 +228,110 @@ def test_verdicts_of_another_version_are_told_as_such(folder):
     collection = with_verdicts_from(collect(folder), log)
     assert collection.audited == f"read from {log.name}, by another version of the checker"
     assert b"by another version of the checker" in page(collection, "")
+
+
+PICTURES = [drawn_picture((1, 4, 4), seed) for seed in range(3)]
+COSINE = {"geometry": {"kind": "cosine", "epsilon": (0.0).hex()}, "similarity": files.IDENTITY}
+
+
+@pytest.fixture(params=[{}, COSINE], ids=["euclidean", "cosine"])
+def found(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Prototype 0 is patch 3 of picture 1, prototype 1 is no patch."""
+    network = network_file(*small_layers(), mean=[0.5], std=[0.25])
+    with flint.ctx.workprec(PRECISION):
+        patch = [float(x.mid()) for x in true_latents(network_of(network), PICTURES[1])[3]]
+    head = files.head([[1.0] * 2, [-1.0] * 2], [patch, [1.0, 0.0]], **request.param)
+    (tmp_path / "head.safetensors").write_bytes(head)
+    (tmp_path / "network.safetensors").write_bytes(network)
+    (tmp_path / "images").mkdir()
+    for number, picture in enumerate(PICTURES):
+        (tmp_path / "images" / f"{number}.png").write_bytes(png(picture))
+    where = [tmp_path / name for name in ("head.safetensors", "network.safetensors", "images", "origins.json")]
+    OriginSearch(*where, overwrite=False).run()
+    return tmp_path
+
+
+def sentences(found: Path, kernel: str | None = None) -> dict[int, str]:
+    head = HeadFile.of(found / "head.safetensors")
+    where = found / "network.safetensors", found / "images"
+    told = told_origins(found / "origins.json", head, *where, kernel)
+    return {prototype: each.sentence for prototype, each in told.items()}
+
+
+@pytest.mark.parametrize(("kernel", "by"), [(None, "the proved checker"), ("arb", "arb")])
+def test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be(
+    found: Path, kernel: str | None, by: str
+) -> None:
+    said = sentences(found, kernel)
+    assert sorted(said) == [0, 1]
+    patch = f"the patch in row 1, column 1 of the picture {picture_digest(PICTURES[1])[:16]}..."
+    assert said[0].startswith(f"proved: prototype 0 is {patch}, ") and said[0].endswith(f"(by {by})")
+    assert said[1].startswith("prototype 1 is not shown to be a patch of these pictures; the nearest that was found is")
+    assert ", proved to lie " in said[1] and said[1].endswith(f"(by {by})")
+
+
+def test_what_is_not_proved_is_never_told_as_proved(found: Path) -> None:
+    document = json.loads((found / "origins.json").read_bytes())
+    document["origins"][0]["patch"] = 0
+    (found / "origins.json").write_text(json.dumps(document))
+    said = sentences(found)
+    assert said[0].startswith("prototype 0 is not proved to be the patch in row 0, column 0")
+    assert "proved:" not in said[0]
+
+
+def test_of_a_prototype_that_is_left_out_that_is_said(found: Path) -> None:
+    document = json.loads((found / "origins.json").read_bytes())
+    document["origins"] = document["origins"][:1]
+    (found / "origins.json").write_text(json.dumps(document))
+    assert sentences(found)[1] == "prototype 1: of where it comes from the origins file says nothing"
+
+
+def test_an_origins_file_of_another_head_is_refused(found: Path) -> None:
+    (found / "head.safetensors").write_bytes(files.head([[1.0] * 2, [-1.0] * 2], [[0.5, 0.5], [1.0, 0.0]]))
+    with pytest.raises(InputError, match="speaks of the head"):
+        sentences(found)
+
+
+def test_the_head_that_was_read_counts(found: Path) -> None:
+    """Though another file has its name by now."""
+    head = HeadFile.of(found / "head.safetensors")
+    (found / "head.safetensors").write_bytes(b"another")
+    told = told_origins(found / "origins.json", head, found / "network.safetensors", found / "images", "arb")
+    assert told[0].sentence.startswith("proved: ")
+
+
+def test_a_caption_stands_beside_the_picture_and_its_patch_alone(found: Path) -> None:
+    """What is not proved has none, nor has a certificate of another network or none."""
+    head = HeadFile.of(found / "head.safetensors")
+    where = found / "network.safetensors", found / "images"
+    told = told_origins(found / "origins.json", head, *where, "arb")
+    assert told[0].caption.startswith("proved: prototype 0 is this part of this picture, ")
+    assert "the nearest that was found is this part of this picture, proved to lie " in told[1].caption
+    assert (told[0].picture.digest, told[0].cell) == (picture_digest(PICTURES[1]), (1, 1))
+    (found / "out").mkdir()
+    (found / "out" / "network.safetensors").write_bytes(where[0].read_bytes())
+    beside = Collection(found / "out", (), origins=told)
+    picture, cell = beside.origin_of(0, told[0].network)
+    assert (picture.digest, cell) == (picture_digest(PICTURES[1]), (1, 1))
+    assert beside.origin_of(0, None) is beside.origin_of(7, told[0].network) is None
+    other = replace(told[0], network="0" * 64)
+    assert replace(beside, origins={0: other}).origin_of(0, told[0].network) is None
+    assert replace(beside, folder=found / "images").origin_of(0, told[0].network) is None
+    document = json.loads((found / "origins.json").read_bytes())
+    document["origins"][0]["patch"] = 0
+    (found / "origins.json").write_text(json.dumps(document))
+    unproved = told_origins(found / "origins.json", head, *where, "arb")[0]
+    assert unproved.caption == "" and unproved.picture is None
+
+
+def test_a_picture_that_was_changed_meanwhile_is_not_drawn(found: Path) -> None:
+    head = HeadFile.of(found / "head.safetensors")
+    told = told_origins(found / "origins.json", head, found / "network.safetensors", found / "images", "arb")
+    for number in range(3):
+        (found / "images" / f"{number}.png").write_bytes(png(drawn_picture((1, 4, 4), 9)))
+    try:
+        kept = told[0].picture
+    except InputError as error:
+        assert "picture" in str(error)
+    else:
+        assert kept is not None and kept.digest == picture_digest(PICTURES[1])

@@ -8,8 +8,7 @@ import torch
 from PIL import Image
 
 from verale.adapters.cabrnet import load_head
-from verale.demo.network import IMAGES, load_images, load_network
-from verale.demo.source import PROJECTION, source_of
+from verale.demo.network import IMAGES, PROJECTION, load_images, load_network, source_of
 
 
 def test_every_prototype_is_the_latent_of_its_image_at_its_place():

@@ -157,10 +157,3 @@ def test_what_cannot_be_compared_is_said(folder: Path, page: Path, tmp_path: Pat
     ):
         code, err = compared(folder, *options)
         assert code == 9 and said in err
-
-
-def test_a_page_says_whose_names_the_classes_have(page: Path, tmp_path: Path) -> None:
-    in_process("report", folder_of(tmp_path / "out", report_head()), "-o", tmp_path / "named.html")
-    for path, own in ((page, "true"), (tmp_path / "named.html", "false")):
-        text = path.read_text()
-        assert f'"ownNames": {own}' in text and ("The head names no class" in text) is (own == "true")
