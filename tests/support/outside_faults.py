@@ -268,13 +268,13 @@ bounds/network.py _is_narrow: an infinite box is a narrow one
 runs/seen.py SeenPictures.latents: latents are rounded out of what is stated of them
     self.through.latents(picture) => self.through.latents(picture).float()
     unit/runs/test_seen.py::test_a_runs_statements_are_true_of_its_own_latents
-runs/compare.py RunComparison._compared: a class that is not known is another class
+runs/compare.py RunComparison.__iter__: a class that is not known is another class
     a.predicted is not None and b.predicted is not None => True
     unit/runs/test_seen.py::test_what_the_head_does_not_describe_has_neither_class_nor_score
-runs/compare.py RunComparison._compared: what is not decided is false
+runs/compare.py RunComparison._asked: what is not decided is false
     tuple(each.true for each in there) => tuple(bool(each.true) for each in there)
     unit/runs/test_compare.py::test_what_is_not_decided_is_neither_kept_nor_failed
-runs/compare.py RunComparison._compared: statements are decided at A's latents
+runs/compare.py RunComparison._asked: statements are decided at A's latents
     other.certificate.latents or self.b.latents(second) => one.certificate.latents
     unit/runs/test_compare.py::test_what_cannot_be_compared_is_named[other latents]
 runs/explained_run.py ExplainedRun.stated: a certificate may have changed
