@@ -310,7 +310,7 @@ runs/arguments.py auditor_for: the checker reads a head again
 runs/rules.py CoveringAudits.of: images that a screen proposes are covered, and rules count them
     tuple((index for index, audit in said.items() if audit.is_proved)) => tuple(said)
     unit/runs/test_rules.py::test_images_count_that_the_checker_proves_whatever_a_screen_says
-runs/rules.py _rule: a rule that is not proved has the margin that it states
+runs/rules.py fit_rules: a rule that is not proved has the margin that it states
     record['margin'] if record['status'] == Status.PROVED.value else None => float(certificate.margin)
     unit/runs/test_rules.py::test_a_rule_that_is_not_proved_is_said_to_be_none
 runs/necessity.py gap: the bound may be about another class

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from verale.certificate import (
@@ -19,8 +18,6 @@ from verale.certificate.words import meant_by
 if TYPE_CHECKING:
     from verale.head import Geometry
 
-__all__ = ["conditions"]
-
 _OBSERVABLES = {
     "euclidean": ("squared distance", "from"),
     "cosine": ("cosine", "with"),
@@ -29,8 +26,6 @@ _OBSERVABLES = {
     "softmax": ("mass", "of"),
 }
 """By the geometry's name in head files: what statements about a patch speak of, and how it stands to a prototype."""
-
-_Interval = PatchStatement | ActivationStatement
 
 
 def conditions(certificate: Certificate, geometry: Geometry, prototypes: int) -> str:
@@ -46,25 +41,22 @@ def conditions(certificate: Certificate, geometry: Geometry, prototypes: int) ->
     """
     about_patch = any(isinstance(each, PatchStatement) for each in certificate.statements)
     noun, stands = _OBSERVABLES[geometry.kind] if about_patch else ("activation", "of")
-    own = [each for each in certificate.statements if isinstance(each, _Interval)]
+    said = [
+        (bounds_in_words(each), each.prototype)
+        for each in certificate.statements
+        if isinstance(each, PatchStatement | ActivationStatement)
+    ]
     near = ("at most", "at least") if about_patch and geometry.is_distance else ("at least", "at most")
-    parts = [part for part in (_together(kind, own, stands) for kind in (*near, "from")) if part]
-    parts += [f"{bounds_in_words(each)} of {meant_by(each.exempt, prototypes)}" for each in _clauses(certificate)]
+    parts = []
+    for kind in (*near, "from"):
+        bounds = [f"{words.removeprefix(f'{kind} ')} {stands} {j}" for words, j in said if words.startswith(kind)]
+        if bounds:
+            number, _, prototype = bounds[0].rpartition(" ")
+            *first, last = [f"{number} prototype {prototype}", *bounds[1:]]  # the first names what it counts
+            parts.append(f"{kind} {', '.join(first)} and {last}" if first else f"{kind} {last}")
+    for each in certificate.statements:
+        if isinstance(each, OrderStatement | FloorStatement):
+            parts.append(f"{bounds_in_words(each)} of {meant_by(each.exempt, prototypes)}")
     sums = [each for each in certificate.statements if isinstance(each, SumStatement)]
     parts += [" ".join(statement_in_words(each, prototypes)) for each in sums]
     return f"{noun} {', '.join(parts)}" if parts else "any image"
-
-
-def _clauses(certificate: Certificate) -> list[OrderStatement | FloorStatement]:
-    return [each for each in certificate.statements if isinstance(each, OrderStatement | FloorStatement)]
-
-
-def _together(kind: str, statements: Sequence[_Interval], stands: str) -> str:
-    """All bounds of one kind. The first names what it counts."""
-    said = [(bounds_in_words(each), each.prototype) for each in statements]
-    bounds = [f"{words.removeprefix(f'{kind} ')} {stands} {j}" for words, j in said if words.startswith(kind)]
-    if not bounds:
-        return ""
-    number, _, prototype = bounds[0].rpartition(" ")
-    *first, last = [f"{number} prototype {prototype}", *bounds[1:]]
-    return f"{kind} {', '.join(first)} and {last}" if first else f"{kind} {last}"

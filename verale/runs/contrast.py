@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
@@ -26,13 +26,7 @@ from verale.files import require_writable
 from verale.head import Evaluation, Head, evaluate
 from verale.head.evaluation import belonging
 from verale.options import keywords
-from verale.runs.arguments import (
-    HeadFile,
-    class_named,
-    is_path,
-    loaded_images,
-    require_search,
-)
+from verale.runs.arguments import HeadFile, class_named, is_path, loaded_images, require_search
 from verale.runs.folder import write_beside
 from verale.runs.inputs import SOURCE
 from verale.runs.options import PROVING, audit_options
@@ -149,7 +143,7 @@ class Contrast:
             ],
             "explanation": [each.to_json() for each in self.found.proof.statements],
             "near": [asdict(each) for each in self.near],
-            "prototypes": origins_record(self.prototypes, self.origins),
+            "prototypes": [self.origins[each].record() for each in self.prototypes if each in self.origins],
         }
 
 
@@ -217,13 +211,8 @@ def contrast(
             images = loaded_images(latents, released.head.depth)
             near = near_patches(result.found.witness.image, released.given, images, source)
         result = replace(result, near=tuple(near), origins=source.origins)
-    if out is not None:
-        _write(Path(out), result, released, pictures)
-    return result
-
-
-def _write(folder: Path, result: Contrast, released: Released, pictures: Callable[[Tensor], bytes] | None) -> None:
-    """The files of a contrast; those of an earlier one go, and the record, which says what is there, comes last."""
+    if out is None:
+        return result
     files: dict[str, bytes] = {}
     if result.found is not None:
         witness = result.found.witness
@@ -232,7 +221,9 @@ def _write(folder: Path, result: Contrast, released: Released, pictures: Callabl
             files[PICTURE] = pictures(witness.image)
             files |= {} if released.given is None else {BEFORE: pictures(released.given)}
     record = f"{json.dumps(result.record(released.head), indent=1)}\n".encode()
-    write_beside(folder, {**files, RECORD: record}, _BY, instead_of=(RECORD, *_FILES))
+    # The record, which says what is there, comes last.
+    write_beside(Path(out), {**files, RECORD: record}, _BY, instead_of=(RECORD, *_FILES))
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,45 +287,48 @@ class _Search:
 
     def _wins(self, freed: Collection[int], in_any_case: bool = False) -> Found | None:
         """What is found with these statements released, as long as time is left; nothing where the checker excludes
-        it."""
-        seconds, rest = EACH if in_any_case else min(EACH, self.deadline.left), self.released.without(freed)
-        if not seconds or not self._is_open(self._margin(freed)):
-            return None
-        for witness in self.released.witnesses(rest, seconds, goal=self.goal):
-            proof = self._proof(witness)
-            if proof is not None:
-                return self._with_few(Found(tuple(sorted(freed)), witness, proof))
-        return None
-
-    def _proof(self, witness: Witness) -> Certificate | None:
-        """A certificate that a witness gets the class, proved with its instance."""
+        it. Of those, statements that the witness satisfies too are kept."""
         from verale.search.explain import explain
 
-        proof = explain(self.released.head, witness.image[None], "top_k")[0]
-        if not isinstance(proof, Certificate) or proof.predicted != self.goal:
+        released, certificate = self.released, self.released.certificate
+        seconds, rest = EACH if in_any_case else min(EACH, self.deadline.left), released.without(freed)
+        if not seconds or not self._is_open(self._margin(freed)):
             return None
-        verdict = Auditor(self.head_bytes, witness.latents, self.released.auditor.options).check(proof.to_bytes())
-        return proof if verdict.status is Status.PROVED and not verdict.reason else None
-
-    def _holds(self, number: int, evaluated: Evaluation) -> bool:
-        """Whether a statement is true by floats."""
-        certificate = self.released.certificate
-        value = value_at(self.released.head, certificate, number, evaluated)
-        above = not value < getattr(certificate.statements[number], "lower", -float("inf"))
-        return above and not value > getattr(certificate.statements[number], "upper", float("inf"))
-
-    def _with_few(self, found: Found) -> Found:
-        """The same witness, with the statements kept that it satisfies too."""
-        evaluated = evaluate(self.released.head, found.witness.image[None])
-        false = tuple(number for number in found.released if not self._holds(number, evaluated))
-        rest = self.released.without(false)
-        if not false or len(false) == len(found.released) or not self.released.refutes(rest, found.witness.latents):
-            return found
-        return Found(false, Witness(found.witness.image, found.witness.latents, rest), found.proof)
+        for witness in released.witnesses(rest, seconds, goal=self.goal):
+            # A certificate that the witness gets the class, proved with its instance.
+            proof = explain(released.head, witness.image[None], "top_k")[0]
+            if not isinstance(proof, Certificate) or proof.predicted != self.goal:
+                continue
+            verdict = Auditor(self.head_bytes, witness.latents, released.auditor.options).check(proof.to_bytes())
+            if verdict.status is not Status.PROVED or verdict.reason:
+                continue
+            evaluated, false = evaluate(released.head, witness.image[None]), []  # by floats
+            for number in sorted(freed):
+                statement, value = (
+                    certificate.statements[number],
+                    value_at(released.head, certificate, number, evaluated),
+                )
+                below = value < getattr(statement, "lower", -float("inf"))
+                if below or value > getattr(statement, "upper", float("inf")):
+                    false.append(number)
+            without = released.without(false)
+            if 0 < len(false) < len(freed) and released.refutes(without, witness.latents):
+                return Found(tuple(false), Witness(witness.image, witness.latents, without), proof)
+            return Found(tuple(sorted(freed)), witness, proof)
+        return None
 
     def _grown(self) -> Found | None:
         """All statements, or a set grown by whole groups of them, twice as many each time; then reduced."""
-        groups, count = self._groups(), 1
+        clauses, activations, by_patch = [], [], defaultdict[int, list[int]](list)
+        for number, statement in enumerate(self.released.certificate.statements):
+            match statement:
+                case PatchStatement(patch):
+                    by_patch[patch].append(number)
+                case ActivationStatement():
+                    activations.append([number])
+                case _:
+                    clauses.append([number])
+        groups, count = [*clauses, *activations, *sorted(by_patch.values(), key=len)], 1
         found = self._wins(range(self.released.certificate.size), in_any_case=True)
         while found is not None and count < len(groups) and self.deadline.left:
             grown = {number for group in groups[:count] for number in group}
@@ -345,25 +339,12 @@ class _Search:
             count *= 2
         return None if found is None else self._reduced(found)
 
-    def _groups(self) -> list[list[int]]:
-        """Clauses; then statements about activations one by one; then statements by patch, the shortest first."""
-        clauses, activations, by_patch = [], [], defaultdict[int, list[int]](list)
-        for number, statement in enumerate(self.released.certificate.statements):
-            match statement:
-                case PatchStatement(patch):
-                    by_patch[patch].append(number)
-                case ActivationStatement():
-                    activations.append([number])
-                case _:
-                    clauses.append([number])
-        return [*clauses, *activations, *sorted(by_patch.values(), key=len)]
-
     def _reduced(self, found: Found) -> Found:
         """Fewer statements released, as long as time is left: half of them less, a quarter, and so on."""
         step = max(1, len(found.released) // 2)
         while True:
-            for kept_back in _chunks(found.released, step):
-                fewer = set(found.released) - set(kept_back)
+            for start in range(0, len(found.released), step):
+                fewer = set(found.released) - set(found.released[start : start + step])
                 smaller = self._wins(fewer) if fewer else None
                 if smaller is not None:
                     _log.info("%d statements are enough", len(smaller.released))
@@ -399,10 +380,6 @@ def value_at(head: Head, certificate: Certificate, number: int, evaluated: Evalu
             return float(others.amax() if isinstance(statement, OrderStatement) else others.amin())
 
 
-def _chunks(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
-    return (numbers[start : start + size] for start in range(0, len(numbers), size))
-
-
 _MOST_NEAR = 8
 """The most patches that are described."""
 
@@ -429,11 +406,6 @@ def near_patches(changed: Tensor, before: Tensor, images: Iterable[Tensor], sour
         NearPatch(patch, image, at, file, float(distance), float(moved[patch]))
         for patch, (image, at), file, distance in zip(order, where, files, best, strict=True)
     ]
-
-
-def origins_record(prototypes: Iterable[int], origins: Mapping[int, Origin]) -> list[dict[str, object]]:
-    """The training patches of some prototypes, for JSON."""
-    return [origins[prototype].record() for prototype in sorted(set(prototypes)) if prototype in origins]
 
 
 def decoder_of(model: str | Path, depth: int) -> Callable[[Tensor], bytes]:

@@ -7,7 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,6 @@ from verale.version import __version__
 
 if TYPE_CHECKING:
     from verale.certificate import Certificate
-    from verale.head import Head
     from verale.runs.audit_log import AuditLog
     from verale.runs.options import RunOptions
 
@@ -285,13 +284,6 @@ def _cells(seen: Seen) -> tuple[int | None, ...]:
     return seen.images, seen.new, seen.correct
 
 
-def _default_paradigm(head: Head, patches: int) -> str:
-    """`joint` where the head has it, otherwise `top_k`."""
-    from verale.bounds import Joint
-
-    return "joint" if patches == 1 and Joint.admits(head) else "top_k"
-
-
 @keywords(AuditOptions, *PROVING)
 def fit_rules(
     head_file: str | HeadFile,
@@ -324,9 +316,12 @@ def fit_rules(
     Soundness: the checker proves the entailment of every rule, and the list says what it could not prove. It also
         proves every image that counts as covered: see `CoveringAudits`.
     """
-    from itertools import islice
+    import torch
 
+    from verale.bounds import Joint
+    from verale.head import evaluate
     from verale.rules.fit import fit
+    from verale.rules.words import conditions
 
     proving = audit_options(options, fields, PROVING)
     if count < 1:
@@ -340,7 +335,7 @@ def fit_rules(
             raise InputError(data.file, f"holds images of {data.images.shape[1]} patches, expected {patches}")
         if not data.total:
             raise InputError(data.file, "holds no images")
-    paradigm = paradigm or _default_paradigm(head, patches)
+    paradigm = paradigm or ("joint" if patches == 1 and Joint.admits(head) else "top_k")
     certificates = []
     for certificate in islice(fit(head, sets[0].images, paradigm), count):
         certificates.append(certificate)
@@ -361,9 +356,31 @@ def fit_rules(
             counted.append(Seen(len(images), len(images - before), len(truly) if labelled else None))
             before |= images
             right |= truly
-        rules.append(_rule(head, outcome.record, certificate, counted))
+        record = outcome.record
+        margin = record["margin"] if record["status"] == Status.PROVED.value else None
+        rules.append(
+            Rule(
+                certificate=record["certificate"],
+                sha256=record["sha256"],
+                predicted=certificate.predicted,
+                name=class_name(certificate.predicted, head.labels),
+                size=certificate.size,
+                margin=None if margin is None else float(margin),
+                words=conditions(certificate, head.geometry, head.size),
+                status=record["status"],
+                reason=record["reason"],
+                fitted=counted[0],
+                held_out=counted[1] if len(counted) > 1 else None,
+            )
+        )
         _log.info("%s: class %d, %s", rules[-1].certificate, certificate.predicted, counted)
-    whole = list(map(partial(_set, head), sets, covered, correct))
+    whole = []
+    for data, seen, right in zip(sets, covered, correct, strict=True):
+        of_list = of_head = None
+        if data.labels is not None:
+            predicted = torch.cat([evaluate(head, some).predicted for some in torch.split(data.images, _CHUNK)])
+            of_list, of_head = len(right), int((predicted == torch.tensor(data.labels)).sum())
+        whole.append(RuleSet(data.file, data.total, len(seen), of_list, of_head))
     return RuleList(
         head=head.digest,
         paradigm=paradigm,
@@ -374,37 +391,6 @@ def fit_rules(
         prototypes=head.size,
         exit_code=most_severe([outcome.exit_code for outcome in outcomes]),
     )
-
-
-def _rule(head: Head, record: Mapping[str, Any], certificate: Certificate, seen: list[Seen]) -> Rule:
-    from verale.rules.words import conditions
-
-    margin = record["margin"] if record["status"] == Status.PROVED.value else None
-    return Rule(
-        certificate=record["certificate"],
-        sha256=record["sha256"],
-        predicted=certificate.predicted,
-        name=class_name(certificate.predicted, head.labels),
-        size=certificate.size,
-        margin=None if margin is None else float(margin),
-        words=conditions(certificate, head.geometry, head.size),
-        status=record["status"],
-        reason=record["reason"],
-        fitted=seen[0],
-        held_out=seen[1] if len(seen) > 1 else None,
-    )
-
-
-def _set(head: Head, covering: CoveringAudits, covered: set[int], correct: set[int]) -> RuleSet:
-    import torch
-
-    from verale.head import evaluate
-
-    right = None
-    if covering.labels is not None:
-        predicted = torch.cat([evaluate(head, some).predicted for some in torch.split(covering.images, _CHUNK)])
-        right = int((predicted == torch.tensor(covering.labels)).sum())
-    return RuleSet(covering.file, covering.total, len(covered), None if right is None else len(correct), right)
 
 
 _CHUNK = 256

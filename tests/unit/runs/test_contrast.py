@@ -36,7 +36,6 @@ from verale.runs.contrast import (
     Contrast,
     contrast,
     near_patches,
-    origins_record,
     value_at,
 )
 from verale.runs.source import Source
@@ -184,7 +183,7 @@ def test_the_nearest_patch_of_each_changed_patch() -> None:
 
 
 def test_origins() -> None:
-    origins = {0: Origin(0, 7, Path("x/y.png"), 1, 2), 3: Origin(3, 9, None, 0, 4)}
-    assert str(origins[0]) == "training patch: y.png, row 1, column 2"
-    assert str(origins[3]) == "training patch: image 9, row 0, column 4"
-    assert origins_record([3, 3, 1], origins) == [{"prototype": 3, "image": 9, "file": None, "row": 0, "column": 4}]
+    named, numbered = Origin(0, 7, Path("x/y.png"), 1, 2), Origin(3, 9, None, 0, 4)
+    assert str(named) == "training patch: y.png, row 1, column 2"
+    assert str(numbered) == "training patch: image 9, row 0, column 4"
+    assert numbered.record() == {"prototype": 3, "image": 9, "file": None, "row": 0, "column": 4}
