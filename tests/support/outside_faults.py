@@ -832,10 +832,10 @@ report/account.py _told: a sum is told as it is stated though the lead is less
 cli/terminal.py coloured: what is not proved is as green as what is
     _COLOURS.get(status, _RED) => '32'
     end_to_end/test_terminal.py::test_verdicts_are_counted_and_have_colours_unless_nobody_wants_them
-cli/terminal.py _is_lacking: a row is as if an image had been checked
+cli/terminal.py AuditTable.add: a row is as if an image had been checked
     said != 'proved' and claim != 'minimality' => False
     end_to_end/test_terminal.py::test_a_row_says_what_is_proved_of_no_image
-cli/terminal.py AuditTable._count: what is not proved counts as proved in the total
+cli/terminal.py AuditTable.add: what is not proved counts as proved in the total
     f'{status} ({reason})' if reason and (not proved) else status => 'PROVED'
     end_to_end/test_terminal.py::test_verdicts_are_counted_and_have_colours_unless_nobody_wants_them
 cli/tables.py TextTable.add_row: a cell may look like two

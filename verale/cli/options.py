@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import Field
 from functools import cache, wraps
 from os.path import lexists
@@ -142,8 +142,11 @@ def fields_of(kind: type, name: str, make: Callable[[Mapping[str, Any]], object]
             given = {each: values.pop(each) for each in taken}
             try:
                 made = make(given)
-            except UsageError as error:
-                raise _misused(str(error), named) from error
+            except UsageError as error:  # click says which one, where the message begins with its name
+                about = str(error).split(" ", 1)[0]
+                if about not in named:
+                    raise click.UsageError(str(error)) from error
+                raise click.BadParameter(str(error), param_hint=f"'{_flag(about)}'") from error
             return command(**values, **{name: made})
 
         collected: Callable[..., Any] = collect
@@ -152,12 +155,6 @@ def fields_of(kind: type, name: str, make: Callable[[Mapping[str, Any]], object]
         return collected
 
     return add
-
-
-def _misused(message: str, named: Iterable[str]) -> click.UsageError:
-    """The error for options that cannot be used; click says which one, where the message begins with its name."""
-    name = message.split(" ", 1)[0]
-    return click.BadParameter(message, param_hint=f"'{_flag(name)}'") if name in named else click.UsageError(message)
 
 
 def _flag(name: str) -> str:
@@ -245,15 +242,14 @@ def origins(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def verbose(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the option `-v`, which sends verale's log to stderr, with times."""
+
+    def set_level(ctx: click.Context, param: click.Parameter, value: int) -> None:
+        if value:
+            level = logging.INFO if value == 1 else logging.DEBUG
+            log_to_stderr(level, "%(asctime)s %(levelname)s %(name)s: %(message)s")
+
     what = "Log progress, with times; -vv gives more detail."
-    settings: dict[str, Any] = {"count": True, "expose_value": False, "callback": _set_level}
-    return click.option("-v", "--verbose", help=what, **settings)(command)
-
-
-def _set_level(ctx: click.Context, param: click.Parameter, value: int) -> None:
-    if value:
-        level = logging.INFO if value == 1 else logging.DEBUG
-        log_to_stderr(level, "%(asctime)s %(levelname)s %(name)s: %(message)s")
+    return click.option("-v", "--verbose", help=what, count=True, expose_value=False, callback=set_level)(command)
 
 
 def inputs_finder(given: Inputs) -> Callable[[str], tuple[str, str | None]]:
