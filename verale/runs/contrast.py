@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -30,7 +31,7 @@ from verale.runs.arguments import HeadFile, class_named, is_path, loaded_images,
 from verale.runs.folder import write_beside
 from verale.runs.inputs import SOURCE
 from verale.runs.options import PROVING, audit_options
-from verale.runs.refute import Deadline, Released, Witness, opened
+from verale.runs.refute import Released, Witness, opened
 from verale.runs.source import Source, load_source
 from verale.runs.written import WrittenFiles
 
@@ -201,7 +202,7 @@ def contrast(
     if out is not None:
         WrittenFiles(Path(out)).require_own((*_FILES, RECORD), _BY)
         require_writable(Path(out) / RECORD)
-    search = _Search(released, file.data, rival, Deadline.after(seconds))
+    search = _Search(released, file.data, rival, time.monotonic() + seconds)
     result = search.run()
     if result.found is not None:
         noted = Path(certificate).parent / SOURCE if is_path(certificate) else None
@@ -233,7 +234,7 @@ class _Search:
     released: Released
     head_bytes: bytes
     goal: int
-    deadline: Deadline
+    deadline: float
 
     def run(self) -> Contrast:
         certificate = self.released.certificate
@@ -243,7 +244,7 @@ class _Search:
         at_least, singles = 1, self._open_sets(1)
         if not singles:
             at_least = next((size for size in everything if size > 1 and self._open_sets(size, True)), certificate.size)
-        hurried = Deadline.after(self.deadline.left / 4)
+        hurried = time.monotonic() + _left(self.deadline) / 4
         found = self._first(singles, hurried)
         if found is None:
             found = self._grown()
@@ -273,9 +274,9 @@ class _Search:
                     break
         return sorted(margins, key=lambda each: (margins[each] is not None, margins[each] or 0))
 
-    def _first(self, sets: Sequence[tuple[int, ...]], until: Deadline) -> Found | None:
+    def _first(self, sets: Sequence[tuple[int, ...]], until: float) -> Found | None:
         """What is found with the first of these sets with which something is found."""
-        return next((found for freed in sets if until.left and (found := self._wins(freed)) is not None), None)
+        return next((found for freed in sets if _left(until) and (found := self._wins(freed)) is not None), None)
 
     def _margin(self, freed: Collection[int]) -> Fraction | None:
         """What the checker proves that the predicted class is ahead by; None where its proof is cut short."""
@@ -291,7 +292,7 @@ class _Search:
         from verale.search.explain import explain
 
         released, certificate = self.released, self.released.certificate
-        seconds, rest = EACH if in_any_case else min(EACH, self.deadline.left), released.without(freed)
+        seconds, rest = EACH if in_any_case else min(EACH, _left(self.deadline)), released.without(freed)
         if not seconds or not self._is_open(self._margin(freed)):
             return None
         for witness in released.witnesses(rest, seconds, goal=self.goal):
@@ -330,7 +331,7 @@ class _Search:
                     clauses.append([number])
         groups, count = [*clauses, *activations, *sorted(by_patch.values(), key=len)], 1
         found = self._wins(range(self.released.certificate.size), in_any_case=True)
-        while found is not None and count < len(groups) and self.deadline.left:
+        while found is not None and count < len(groups) and _left(self.deadline):
             grown = {number for group in groups[:count] for number in group}
             smaller = self._wins(grown) if len(grown) < len(found.released) else None
             if smaller is not None:
@@ -355,8 +356,13 @@ class _Search:
                     return found
                 step = max(1, step // 2)
             step = min(step, max(1, len(found.released) // 2))
-            if not self.deadline.left:
+            if not _left(self.deadline):
                 return found
+
+
+def _left(until: float) -> float:
+    """Seconds that are left, 0 when the time is over."""
+    return max(0.0, until - time.monotonic())
 
 
 def value_at(head: Head, certificate: Certificate, number: int, evaluated: Evaluation) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from verale.certificate import Certificate
 from verale.certificate.statements import statement_in_words
-from verale.checker import AuditOptions
+from verale.checker import AuditOptions, Status
 from verale.checker.errors import UnprovedError
 from verale.checker.least import proved_least
 from verale.checker.options import CHOICES, EITHER, KERNELS, PROVED
@@ -142,9 +142,14 @@ def necessity(
     known = []
     for number, statement in enumerate(released.certificate.statements):
         rest, needed = released.without({number}), Needed(number, None)
-        rivals = [rival for _, rival in released.open_rivals(rest)]
-        if not rivals:
-            needed = Needed(number, False if released.proves(rest) else None)
+        # The classes that the checker does not prove to lose, those first whose proof is cut short or lacks most.
+        margins = [(margin, c) for c, margin in enumerate(released.margins(rest)) if c != rest.predicted]
+        still = [(margin, c) for margin, c in margins if margin is None or margin <= 0]
+        rivals = [c for _, c in sorted(still, key=lambda each: (each[0] is not None, each[0] or 0, each[1]))]
+        if not rivals:  # by whatever margins
+            verdict = released.auditor.check(rest.to_bytes(), entailment_only=True)
+            proved = verdict.status is Status.PROVED or verdict.reason == "margin"
+            needed = Needed(number, False if proved else None)
         elif (witness := next(released.witnesses(rest, seconds, rivals), None)) is not None:
             logits = evaluate(released.head, witness.image[None]).logits[0]
             logits[released.certificate.predicted] = -float("inf")
