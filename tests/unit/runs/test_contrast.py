@@ -1,4 +1,4 @@
-"""Contrasts: what is released lets the class win, the checker says so, and no smaller set does where that is said."""
+"""What statements stand in the way of another class, which are needed, and how small explanations can be."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pytest
 import torch
 from PIL import Image
 from support.boxes import save_coordinates
+from support.commands import in_process
 from support.prototypedl import save_whole, small
-from support.small import small_head, small_latents
+from support.small import small_head, small_latents, varied_head
 
 from verale.adapters import load_model, load_published
 from verale.adapters.fields import Origin
@@ -25,6 +26,7 @@ from verale.certificate import (
     SumStatement,
 )
 from verale.checker import Auditor, Status
+from verale.checker.least import proved_least
 from verale.errors import InputError, UsageError
 from verale.head import as_patches, evaluate, save_latents
 from verale.runs import contrast as contrasts
@@ -38,6 +40,7 @@ from verale.runs.contrast import (
     near_patches,
     value_at,
 )
+from verale.runs.necessity import gap, necessity
 from verale.runs.source import Source
 from verale.search.explain import explain
 
@@ -187,3 +190,141 @@ def test_origins() -> None:
     assert str(named) == "training patch: y.png, row 1, column 2"
     assert str(numbered) == "training patch: image 9, row 0, column 4"
     assert numbered.record() == {"prototype": 3, "image": 9, "file": None, "row": 0, "column": 4}
+
+
+def test_every_statement_is_needed(tmp_path) -> None:
+    """Any one activation that may be 1 lifts the rival above 0.5."""
+    certificate, head, latents = save_coordinates(tmp_path, 3, (0.5, 0.0, 0.25))
+    result = necessity(certificate, head, latents, tmp_path / "out")
+    assert [each.needed for each in result.statements] == [True] * 3
+    assert [each.rival for each in result.statements] == [2] * 3
+    assert result.is_minimal
+    auditor = Auditor(head.read_bytes(), kernel="both")
+    record = json.loads((tmp_path / "out" / "necessity.json").read_bytes())
+    assert (record["share"], record["minimal_under_any_paradigm"]) == (1.0, True)
+    for number, entry in enumerate(record["needed"]):
+        rest = json.loads((tmp_path / "out" / f"without-{number:04d}.ale.json").read_bytes())
+        assert entry["statement"] not in rest["predicate"]["statements"]
+        assert len(rest["predicate"]["statements"]) == 2
+        witness = (tmp_path / "out" / entry["witness"]).read_bytes()
+        assert auditor.refute(json.dumps(rest).encode(), witness).status is Status.REFUTED
+
+
+def test_without_time_what_may_be_needed_is_open(files) -> None:
+    result = necessity(files.certificates[0], files.head_path, seconds=0)
+    assert len(result.statements) == result.certificate.size
+    assert all(each.needed in (None, True) for each in result.statements)
+
+
+def test_an_explanation_without_statements_is_minimal(tmp_path) -> None:
+    """No statement is there to be dropped, and the share of none is not a number."""
+    certificate, head, _ = save_coordinates(tmp_path, 1, (1.5, 0.0))
+    record = json.loads(certificate.read_bytes())
+    record["predicate"]["statements"] = []
+    record["predicate"]["margins"] = [None, (0.25).hex()]
+    certificate.write_text(json.dumps(record))
+    result = necessity(certificate, head)
+    assert result.is_minimal and result.record()["share"] is None
+
+
+def test_wrong_inputs_of_necessity_are_named(files, tmp_path) -> None:
+    with pytest.raises(UsageError, match="seconds is -1"):
+        necessity(files.certificates[0], files.head_path, seconds=-1)
+    (tmp_path / "bad").write_bytes(b"{")
+    with pytest.raises(InputError, match="is MALFORMED"):
+        necessity(tmp_path / "bad", files.head_path)
+    with pytest.raises(InputError, match="expected a safetensors file"):
+        necessity(files.certificates[0], tmp_path / "bad")
+
+
+def test_one_statement_is_enough_where_three_are_made(tmp_path) -> None:
+    """A ceiling over all three does what the three statements do."""
+    certificate, head, latents = save_coordinates(tmp_path, 3, (0.5, 0.0))
+    result = gap(certificate, head, latents, tmp_path / "proof")
+    assert (result.certificate.size, result.least, result.is_smallest) == (3, 1, False)
+    assert proved_least((tmp_path / "proof").read_bytes(), head.read_bytes(), latents.read_bytes()) == 1
+
+
+def test_one_below_a_bound_on_activations_taken_one_by_one_says_why(monkeypatch, files) -> None:
+    """What activations say of each other may prove a smaller one."""
+    certificate = files.certificates[0]
+    found = gap(certificate, files.head_path, files.latents_path, seconds=0)
+    of_activations = replace(found.certificate, paradigm="top_k")
+    above = replace(found, certificate=of_activations, least=of_activations.size + 1)
+    monkeypatch.setattr("verale.runs.necessity.gap", lambda *given: above)
+    beside = ("--head", files.head_path, "--latents", files.latents_path)
+    told = in_process("gap", certificate, *beside).stdout
+    assert f"has fewer than {above.least}: proved by arb; this one has, by what activations say of each other" in told
+
+
+def about(certificate: str, other: str, to: Path) -> Path:
+    """A certificate that names the image of another one, and claims that its statements are true of it."""
+    record, named = (json.loads(Path(each).read_bytes()) for each in (certificate, other))
+    record["subject"] = named["subject"]
+    to.write_text(json.dumps(record))
+    return to
+
+
+def test_a_certificate_that_is_not_about_its_image_is_refused(tmp_path) -> None:
+    """It is of the other class: its statements entail it, and are false of this image."""
+    head = small_head("euclidean", classes=2)
+    latents = small_latents(head, images=8)
+    head.save(tmp_path / "head")
+    save_latents(tmp_path / "latents", latents)
+    of_class = {each.predicted: each for each in explain(head, latents, "top_k")}
+    for number, each in of_class.items():
+        each.save(tmp_path / f"{number}")
+    false = about(tmp_path / "1", tmp_path / "0", tmp_path / "false")
+    for ask in (gap, necessity, lambda *files: contrast(*files[:2], 0, files[2])):
+        with pytest.raises(InputError, match=r"false: is NOT_PROVED .*expected a proved certificate"):
+            ask(false, tmp_path / "head", tmp_path / "latents")
+
+
+def test_what_is_under_another_paradigm_is_never_called_smallest(files) -> None:
+    record = gap(files.certificates[0], files.head_path, files.latents_path, seconds=0).record()
+    assert (record["paradigm"], record["least_paradigm"], record["smallest"]) == ("projection", "top_k", None)
+    own = next(iter(explain(files.head, small_latents(files.head, images=3), "mixed")))
+    own.save(files.folder / "mixed.ale.json")
+    done = in_process(
+        "gap",
+        files.folder / "mixed.ale.json",
+        "--head",
+        files.head_path,
+        "--latents",
+        files.latents_path,
+        "--seconds",
+        "0",
+    )
+    assert done.stdout.endswith(" of those under mixed nothing is proved\n") and "smallest" not in done.stdout
+
+
+def test_a_bound_about_another_class_is_not_this_images(files, monkeypatch) -> None:
+    """Where two logits are closer than float64 tells, the search may take the other class."""
+    monkeypatch.setattr("verale.search.least.least_document", lambda *given: (1, b'{"predicted": 99}'))
+    with pytest.raises(InputError, match="in float64 the image has class 99"):
+        gap(files.certificates[0], files.head_path, files.latents_path)
+
+
+def test_wrong_inputs_of_gap_are_named(files, tmp_path) -> None:
+    certificate = files.certificates[0]
+    with pytest.raises(UsageError, match="seconds is -1"):
+        gap(certificate, files.head_path, files.latents_path, seconds=-1)
+    for kernel in ("proved", "all"):
+        with pytest.raises(UsageError, match=f"kernel {kernel}: the proof of proved does not cover"):
+            gap(certificate, files.head_path, files.latents_path, kernel=kernel)
+    with pytest.raises(InputError, match="has no latents beside it"):
+        gap(certificate, files.head_path, None)
+    record = json.loads(Path(certificate).read_bytes())
+    record["subject"].pop()
+    record["predicate"]["claims"].remove("instance")
+    (tmp_path / "anonymous").write_text(json.dumps(record))
+    save_latents(tmp_path / "one", small_latents(files.head, images=1))
+    with pytest.raises(InputError, match="names no latents"):
+        gap(tmp_path / "anonymous", files.head_path, tmp_path / "one")
+    head = varied_head("maximum")
+    latents = small_latents(head, images=1)
+    head.save(tmp_path / "other")
+    save_latents(tmp_path / "one", latents)
+    explain(head, latents)[0].save(tmp_path / "certificate")
+    with pytest.raises(UsageError, match="the readout is maximum"):
+        gap(tmp_path / "certificate", tmp_path / "other", tmp_path / "one")
