@@ -63,30 +63,6 @@ def summary(directory: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def test_a_folder_of_certificates_is_proved(folder):
-    result = process(
-        "audit", "certificates", "--head", "head.safetensors", "--latents", "latents.safetensors", cwd=folder
-    )
-    assert result.returncode == 0
-    lines = result.stdout.splitlines()
-    assert len(lines) == 4 and all(line.startswith("PROVED") for line in lines)
-    assert result.stderr == ""
-
-
-def test_json_output_is_one_object_a_line(folder):
-    result = run("audit", folder / "certificates", "--head", folder / "head.safetensors", "--json")
-    records = [json.loads(line) for line in result.stdout.splitlines()]
-    assert [record["status"] for record in records] == ["PROVED"] * 4
-    assert all(record["claims"]["instance"] == "not checked" and record["seconds"] >= 0 for record in records)
-
-
-def test_other_latents_are_told_apart(folder, tmp_path):
-    save_latents(tmp_path / "z", small_latents(small_head("euclidean"), seed=5))
-    result = run("audit", folder / "certificates" / "0.ale.json", "--head", folder / "head.safetensors",
-                 "--latents", tmp_path / "z")  # fmt: skip
-    assert result.returncode == 6 and "no image of the latents file" in result.stdout
-
-
 def test_a_certificate_with_one_statement_removed_is_not_proved(folder):
     count = len(json.loads(original(folder))["predicate"]["statements"])
     for index in range(count):

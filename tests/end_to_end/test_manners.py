@@ -24,7 +24,6 @@ import pytest
 from support.commands import in_process
 from support.small import small_head, small_latents
 
-from verale.demo.network import IMAGES
 from verale.head import save_latents
 from verale.runs.table import read_table
 
@@ -211,46 +210,6 @@ def test_an_interrupt_before_anything_is_written_is_one_line(folder) -> None:
     out, err = process.communicate(timeout=600)
     assert (process.returncode, out, err) == (130, "", "interrupted\n")
     assert not (folder / "out").exists()
-
-
-@pytest.mark.long  # more processes, which are interrupted as those above are
-def test_an_interrupted_search_for_counterexamples_leaves_no_witness(folder, given) -> None:
-    (folder / "sitecustomize.py").write_text(
-        "import time, verale.counterexample\n"
-        "def slow(*arguments):\n"
-        "    open('begun', 'w').close()\n"
-        "    time.sleep(600)\n"
-        "verale.counterexample.counterexamples = slow\n"
-    )
-    process = started(folder, "refute", given / "out" / "000000.ale.json", "--head", "head", "--out", "witness")
-    wait_for(folder / "begun", process)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=600)
-    found = f"latents {given / 'out' / 'latents.safetensors'}\n"
-    assert (process.returncode, out, err) == (130, "", f"{found}interrupted\n")
-    assert not (folder / "witness").exists()
-
-
-@pytest.mark.long
-def test_an_interrupt_while_the_demo_audits_is_one_line(folder) -> None:
-    (folder / "sitecustomize.py").write_text(
-        "import sys, time\n"
-        "from verale.checker.file_auditor import FileAuditor\n"
-        "def slow(self, path):\n"
-        "    open('begun', 'w').close()\n"
-        "    time.sleep(600)\n"
-        "FileAuditor.audit = slow\n"
-        "if 'demo' in sys.orig_argv:  # not in those that audit, which import no torch\n"
-        "    from verale.demo import network\n"
-        "    from pathlib import Path\n"
-        "    network.IMAGES = Path('few')\n"
-    )
-    shutil.copytree(IMAGES / "0", folder / "few" / "0")
-    process = started(folder, "demo", "--paradigm", "projection", start_new_session=True)
-    wait_for(folder / "begun", process)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    out, err = process.communicate(timeout=600)
-    assert (process.returncode, out, err) == (130, "", "interrupted\n")
 
 
 def test_piped_it_is_quiet_and_json_is_an_object_an_image(folder, given) -> None:

@@ -12,10 +12,7 @@ from click.testing import CliRunner
 
 from verale import cli
 from verale.cli import FORMER, main
-from verale.cli.options import names
 from verale.cli.terminal import EXTRA_OF, Exit
-from verale.errors import InputError, nearest
-from verale.runs.listed import certificate_files
 from verale.version import installing
 
 
@@ -61,27 +58,6 @@ def test_a_module_of_no_extra_is_a_defect(monkeypatch) -> None:
     monkeypatch.setattr(cli.cli, "main", lambda **options: fails())
     with pytest.raises(ModuleNotFoundError):
         main()
-
-
-def test_folders_stand_for_their_files(tmp_path) -> None:
-    for name in ("b.ale.json", "a.ale.json", "c.txt"):
-        (tmp_path / name).write_bytes(b"")
-    listed = certificate_files((str(tmp_path), "given.txt"))
-    assert listed == [f"{tmp_path}/a.ale.json", f"{tmp_path}/b.ale.json", "given.txt"]
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"holds no \*\.ale\.json"):
-        certificate_files((str(tmp_path / "empty"),))
-
-
-def test_a_completion_suggests_what_fits() -> None:
-    complete = names("rival", "nearest")
-    assert complete(None, None, "") == ["rival", "nearest"]
-    assert complete(None, None, "n") == ["nearest"]
-
-
-def test_the_nearest_name_is_named_where_one_is_near() -> None:
-    assert nearest("topk", ("sparse", "top_k", "projection")) == " (did you mean top_k?)"
-    assert nearest("abacus", ("sparse", "top_k", "projection")) == ""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""All that verale prints keeps to the line and to plain text; the bar is for terminals, below lines printed meanwhile."""
+"""All that verale prints keeps to the line and to plain text; a bar is for terminals, below lines printed meanwhile."""
 
 from __future__ import annotations
 
