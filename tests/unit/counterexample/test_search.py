@@ -31,15 +31,45 @@ def head_of(name: str) -> Head:
     return small_head(name, depth=16) if name in GEOMETRIES else varied_head(name, depth=16)
 
 
-def stated(head: Head, image: torch.Tensor) -> tuple[Certificate, Demands]:
-    """Three activations, a little more exactly than float64 knows them, and that no other exceeds the greatest."""
-    activations = evaluate(head, image[None]).activations[0].tolist()
-    slack = 1e-12
-    statements = [ActivationStatement(j, a - slack, a + slack) for j, a in enumerate(activations[:3])]
-    order = OrderStatement((0, 1, 2), max(activations[3:]) + slack)
+def certificate_of(head: Head, patches: int, statements: tuple, paradigm: str = "top_k") -> Certificate:
     margins = (None, *[1.0] * (head.classes - 1))
-    certificate = Certificate(head.digest, None, 0, "top_k", len(image), (*statements, order), margins, False, "0")
+    return Certificate(head.digest, None, 0, paradigm, patches, statements, margins, False, "0")
+
+
+def stated(head: Head, image: torch.Tensor, both_ends: bool = True) -> tuple[Certificate, Demands]:
+    """Three activations, a little more exactly than float64 knows them, and that no other exceeds the greatest; or one
+    end of two, a ceiling and a floor."""
+    activations, slack = evaluate(head, image[None]).activations[0].tolist(), 1e-12
+    first, second, *_ = activations
+    statements = (
+        *(ActivationStatement(j, a - slack, a + slack) for j, a in enumerate(activations[:3])),
+        OrderStatement((0, 1, 2), max(activations[3:]) + slack),
+    )
+    if not both_ends:
+        statements = (
+            ActivationStatement(0, first - slack, torch.inf),
+            ActivationStatement(1, -torch.inf, second + slack),
+            OrderStatement((0,), max(activations[1:]) + slack),
+            FloorStatement((1, 2), min(first, *activations[3:]) - slack),
+        )
+    certificate = certificate_of(head, len(image), statements)
     return certificate, demands_of(head, certificate, image, known=True)
+
+
+def bounds_of(certificate: Certificate, prototypes: int) -> list[tuple[int, float, float]]:
+    """What is said of activations: of which, and the ends."""
+    found = []
+    for statement in certificate.statements:
+        match statement:
+            case ActivationStatement(prototype, lower, upper):
+                found.append((prototype, lower, upper))
+            case OrderStatement(exempt, upper):
+                found += [(j, -torch.inf, upper) for j in range(prototypes) if j not in exempt]
+            case FloorStatement(exempt, lower):
+                found += [(j, lower, torch.inf) for j in range(prototypes) if j not in exempt]
+            case _:
+                raise TypeError
+    return found
 
 
 @every("name", NAMES)
@@ -53,39 +83,12 @@ def test_the_image_complies_and_another_does_not(name):
         assert float(demands.violation(other[None])) > 1e-6
 
 
+@pytest.mark.parametrize("both_ends", [True, False], ids=["both ends", "one end"])
 @pytest.mark.parametrize("name", ["euclidean", "cosine", "softmax", "negated", "exp_distance", "cosine exponential"])
-def test_latents_that_comply_have_the_activations_stated(name):
+def test_latents_that_comply_have_the_activations_stated(name, both_ends):
     head = head_of(name)
     image, other = as_patches(small_latents(head, images=2))
-    certificate, demands = stated(head, image)
-    repaired = repair(demands, demands.comply(other[None], 60)[0], np.random.default_rng(0))
-    assert repaired is not None and not repaired.equal(image)
-    with flint.ctx.workprec(PRECISION):
-        activations = [
-            pooled(head, [flint.arb(1) * _ball(observable(head, z, j)) for z in repaired.tolist()], j)
-            for j in range(head.size)
-        ]
-        *three, order = certificate.statements
-        assert all(inside(activations[s.prototype], s.lower, s.upper) for s in three)
-        assert all(a <= order.upper for a in activations[3:])
-
-
-@pytest.mark.parametrize("name", ["euclidean", "cosine", "softmax", "negated", "exp_distance", "cosine exponential"])
-def test_latents_that_comply_have_the_ends_stated(name):
-    """One end of two activations, a ceiling, and a floor."""
-    head = head_of(name)
-    image, other = as_patches(small_latents(head, images=2))
-    activations, slack = evaluate(head, image[None]).activations[0].tolist(), 1e-12
-    first, second, *_ = activations
-    statements = (
-        ActivationStatement(0, first - slack, torch.inf),
-        ActivationStatement(1, -torch.inf, second + slack),
-        OrderStatement((0,), max(activations[1:]) + slack),
-        FloorStatement((1, 2), min(first, *activations[3:]) - slack),
-    )
-    margins = (None, *[1.0] * (head.classes - 1))
-    certificate = Certificate(head.digest, None, 0, "top_k", len(image), statements, margins, False, "0")
-    demands = demands_of(head, certificate, image, known=True)
+    certificate, demands = stated(head, image, both_ends)
     assert float(demands.violation(image[None])) < 1e-9
     repaired = repair(demands, demands.comply(other[None], 60)[0], np.random.default_rng(0))
     assert repaired is not None and not repaired.equal(image)
@@ -94,9 +97,7 @@ def test_latents_that_comply_have_the_ends_stated(name):
             pooled(head, [flint.arb(1) * _ball(observable(head, z, j)) for z in repaired.tolist()], j)
             for j in range(head.size)
         ]
-        assert first - slack <= reached[0] and reached[1] <= second + slack
-        assert all(a <= statements[2].upper for a in reached[1:])
-        assert all(a >= statements[3].lower for j, a in enumerate(reached) if j not in (1, 2))
+        assert all(lower <= reached[j] and reached[j] <= upper for j, lower, upper in bounds_of(certificate, head.size))
 
 
 def test_what_is_stated_on_one_side_is_asked_on_one_side():
@@ -104,8 +105,7 @@ def test_what_is_stated_on_one_side_is_asked_on_one_side():
     image = as_patches(small_latents(head, images=1))[0]
     ends = [(0.5, torch.inf), (-torch.inf, 0.5)]
     statements = tuple(PatchStatement(patch, patch, *each) for patch, each in enumerate(ends))
-    certificate = Certificate(head.digest, None, 0, "projection", len(image), statements, (None, 1.0, 1.0), False, "0")
-    demands = demands_of(head, certificate, image, known=True)
+    demands = demands_of(head, certificate_of(head, len(image), statements, "projection"), image, known=True)
     assert [each for patch in demands.exact for each in patch.values()] == [(0.5, None), (None, 0.5)]
 
 
@@ -116,8 +116,7 @@ def _ball(value):
 def test_nothing_stated_asks_for_nothing():
     head = head_of("euclidean")
     image = as_patches(small_latents(head, images=1))
-    certificate = Certificate(head.digest, None, 0, "projection", 5, (), (None, 1.0, 1.0), False, "0")
-    demands = demands_of(head, certificate, image[0], known=True)
+    demands = demands_of(head, certificate_of(head, 5, (), "projection"), image[0], known=True)
     assert demands.violation(image).tolist() == [0.0]
     assert demands.comply(image + 5, 3).equal(torch.ones_like(image))
 
@@ -149,8 +148,7 @@ def narrow(head: Head, image: torch.Tensor, each: int) -> Certificate:
             for patch, z in enumerate(image.tolist())
             for j in range(each)
         )
-    margins = (None, *[1.0] * (head.classes - 1))
-    return Certificate(head.digest, None, 0, "projection", len(image), statements, margins, False, "0")
+    return certificate_of(head, len(image), statements, "projection")
 
 
 @pytest.mark.parametrize("name", HEADS)
@@ -217,23 +215,6 @@ def test_the_rivals_that_are_asked_for() -> None:
         assert logits[rival] > logits[0]
 
 
-def complies(certificate: Certificate, activations: torch.Tensor) -> bool:
-    """Whether activations (P,) satisfy statements about activations, but for the last bits."""
-    for statement in certificate.statements:
-        match statement:
-            case ActivationStatement(prototype, lower, upper):
-                values = activations[[prototype]]
-            case OrderStatement(exempt, upper):
-                values, lower = activations[[j not in exempt for j in range(len(activations))]], -torch.inf
-            case FloorStatement(exempt, lower):
-                values, upper = activations[[j not in exempt for j in range(len(activations))]], torch.inf
-            case _:
-                raise TypeError
-        if not (lower - 1e-9 <= float(values.min()) and float(values.max()) <= upper + 1e-9):
-            return False
-    return True
-
-
 @pytest.mark.parametrize(
     ("name", "count"),
     [
@@ -256,25 +237,19 @@ def test_what_bounds_every_patch_is_complied_with(name, count) -> None:
     activations = evaluate(head, image[None]).activations[0]
     shown = int(activations.argmax())
     gap = float(activations.max() - activations.min())
-    certificate = Certificate(
-        head=head.digest,
-        latents=None,
-        predicted=int(evaluate(head, image[None]).predicted),
-        paradigm="top_k",
-        patches=8,
-        statements=(
-            ActivationStatement(shown, float(activations[shown]) - 1e-3 * gap, float(activations[shown]) + 1e-3 * gap),
-            OrderStatement((shown,), float(activations.max()) + 0.2 * gap),
-            FloorStatement((shown,), float(activations.min()) - 0.2 * gap),
-        ),
-        margins=tuple(None if c == int(evaluate(head, image[None]).predicted) else 1.0 for c in range(head.classes)),
-        minimal=False,
-        version="test",
+    predicted = int(evaluate(head, image[None]).predicted)
+    statements = (
+        ActivationStatement(shown, float(activations[shown]) - 1e-3 * gap, float(activations[shown]) + 1e-3 * gap),
+        OrderStatement((shown,), float(activations.max()) + 0.2 * gap),
+        FloorStatement((shown,), float(activations.min()) - 0.2 * gap),
     )
+    margins = tuple(None if c == predicted else 1.0 for c in range(head.classes))
+    certificate = replace(certificate_of(head, 8, statements), predicted=predicted, margins=margins)
     found = list(islice(counterexamples(head, certificate, image, 60 if count > 1 else 0), 3))
     assert len(found) == count
     for each in found:
-        assert complies(certificate, evaluate(head, each[None]).activations[0])
+        reached = evaluate(head, each[None]).activations[0].tolist()  # but for the last bits
+        assert all(lower - 1e-9 <= reached[j] <= upper + 1e-9 for j, lower, upper in bounds_of(certificate, head.size))
 
 
 def test_one_sided_statements_about_patches() -> None:
