@@ -15,9 +15,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import partial
-from itertools import count
 from pathlib import Path
-from types import BuiltinFunctionType
 from unittest.mock import patch
 
 import pytest
@@ -231,33 +229,6 @@ def test_v_logs_with_times(folder) -> None:
     )
 
 
-def test_a_clock_that_runs_backwards_changes_nothing(folder, given, monkeypatch) -> None:
-    """As one that is set while a run goes on: durations come from a clock that only advances, and no name, order or
-    verdict from the time of day."""
-    days = count(40_000, -1)  # the days since 1970, a day earlier at each look
-    backwards = {time.time: lambda: 86_400.0 * next(days), time.time_ns: lambda: 86_400 * 10**9 * next(days)}
-    loaded = [module for name, module in list(sys.modules.items()) if name.split(".")[0] == "verale"]
-    for module in (time, *loaded):  # those that are loaded may have imported it by any name
-        for name, value in list(vars(module).items()):
-            if isinstance(value, BuiltinFunctionType) and value in backwards:
-                monkeypatch.setattr(module, name, backwards[value])
-    shutil.rmtree(folder / "out", ignore_errors=True)
-    assert again(folder, "explain", *INPUT)[0] == 0
-    certificates = sorted((given / "out").glob("*.ale.json"))
-    assert [(folder / "out" / each.name).read_bytes() for each in certificates] == [
-        each.read_bytes() for each in certificates
-    ]
-    code, first, _ = again(folder, "audit", "out", "--log", "L")
-    assert (code, first.count("PROVED ")) == (0, 10)
-    code, _, err = again(folder, "audit", "out", "--log", "L")
-    assert code == 0 and "10 of 10 verdicts are taken from L" in err
-    records = [json.loads(line) for line in (folder / "L").read_text().splitlines()]
-    rows = read_table(folder / "out" / "explanations.csv")
-    assert all(each["seconds"] >= 0 for each in records) and all(row.seconds >= 0 for row in rows)
-    code, _, err = again(folder, "report", "out", "--log", "L")
-    assert code == 0 and "10 PROVED (read from L)" in err
-
-
 TERMINAL = {"TERM": "xterm", "COLUMNS": "120"}
 
 
@@ -309,7 +280,6 @@ def test_without_a_command_there_is_help(tmp_path) -> None:
 
 
 MISSING = ("torch", "numpy", "safetensors", "PIL", "yaml")
-WITHOUT_TORCH = f"import sys\nfor name in {MISSING}:\n    sys.modules[name] = None\n"
 
 
 def torch_missing(**environment: str) -> ExitStack:
@@ -340,13 +310,6 @@ def completed(folder: Path, line: str) -> list[str]:
 def completing(line: str) -> dict[str, str]:
     """What bash puts into the environment."""
     return {"_VERALE_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
-
-
-def test_a_process_completes_as_this_one_does(tmp_path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(WITHOUT_TORCH)
-    _, out, err = run(tmp_path, env=completing("verale explain --o"))
-    assert (out.split(), err) == (["plain,--order", "plain,--out", "plain,--overwrite"], "")
-    assert completed(tmp_path, "verale explain --o") == ["--order", "--out", "--overwrite"]
 
 
 def test_shells_complete_commands_options_and_names(tmp_path) -> None:

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
-from support.boxes import coordinates
 from support.cases import every
 from support.own_network import OwnNetwork, own_images
 from support.small import small_head, small_latents
@@ -475,20 +474,6 @@ def test_a_head_from_a_file_that_is_written_otherwise_is_audited_by_its_path(tmp
     assert verale.audit(first, tmp_path / "head", LATENTS).status is Status.PROVED
     with pytest.raises(UsageError, match="expected the path of that file: by its digest certificates name the head"):
         verale.audit(first, head, LATENTS)
-
-
-def test_objects_are_refuted_and_contrasted(tmp_path) -> None:
-    head, certificate = coordinates(3, (0.5, 0.0, 0.25))
-    zeros = np.zeros((1, 1, 3))
-    needed = verale.necessity(certificate, head, zeros)
-    assert [each.needed for each in needed.statements] == [True] * 3
-    shown = verale.contrast(certificate, head, 2, zeros, tmp_path / "out")
-    assert shown.found is not None and shown.is_smallest
-    nothing = replace(certificate, statements=())
-    assert verale.refute(nothing, head, zeros, tmp_path / "witness").status is Status.REFUTED
-    assert verale.refute(certificate, head, seconds=0).status is Status.NOT_REFUTED
-    with pytest.raises(UsageError, match=r"class 'one' is unknown, expected a number of .*, 0 to 2; it has no labels"):
-        verale.contrast(certificate, head, "one", zeros)
 
 
 def test_a_loop_over_results_goes_through() -> None:

@@ -195,19 +195,6 @@ def test_a_report_that_cannot_be_written(folder: Path) -> None:
         list(audit_files(paths, AuditSetup(str(folder / "head")), log=report))
 
 
-@pytest.mark.parametrize("module", ["verale", "verale.checker"])
-def test_a_pipe_that_closes_changes_neither_the_exit_code_nor_stderr(folder: Path, module: str) -> None:
-    files = sorted(map(str, (folder / "all").glob("*")))
-    command = [sys.executable, "-m", module, *["audit"] * (module == "verale"), *files, "--head", "head"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, env=os.environ | {"PYTHONPATH": PACKAGES}
-    ) as process:
-        assert process.stdout and process.stderr
-        process.stdout.close()
-        assert process.stderr.read() == b""
-    assert process.returncode == 5
-
-
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_an_interrupt_leaves_a_report_that_is_taken_up_again(folder: Path, jobs: int) -> None:
     (folder / "all" / "1b.ale.json").write_bytes(b"")

@@ -41,23 +41,6 @@ def stated(folder, kind: type = PatchStatement) -> set[int]:
     return {each.prototype for one in certificates(folder) for each in one.statements if isinstance(each, kind)}
 
 
-def test_what_is_avoided_is_in_no_certificate_and_in_the_run(tmp_path):
-    assert run(tmp_path).exit_code == 0
-    assert {1, 4, 5} & stated(tmp_path)
-    avoiding = ("--avoid", "prototypes:1", "--avoid", "prototypes:4-5")
-    assert isinstance(run(tmp_path, *avoiding).exception, InputError)  # OUT holds another run
-    result = run(tmp_path, *avoiding, "--overwrite")
-    assert result.exit_code in (0, 10), result.output
-    assert not {1, 4, 5} & stated(tmp_path)
-    assert json.loads((tmp_path / "out" / "run.json").read_text())["avoid"] == "prototypes 1, 4-5"
-
-
-@pytest.mark.parametrize(("text", "kept"), [("0", 0.0), ("0.01", 0.01), ("1%", "1%"), ("auto", "auto")])
-def test_the_run_says_which_tolerance_it_has(text, kept, tmp_path):
-    assert run(tmp_path, "--tolerance", text, paradigm="top_k").exit_code in (0, 10)
-    assert json.loads((tmp_path / "out" / "run.json").read_text())["tolerance"] == kept
-
-
 def test_without_an_explanation_the_table_says_what_to_try(tmp_path):
     done = run(tmp_path, "--tolerance", "50", paradigm="top_k")
     assert done.exit_code == 10

@@ -49,13 +49,6 @@ def test_what_was_chosen_is_said(tmp_path):
     assert Head.load(tmp_path / "h").domain == Box(-1, 2.5)
 
 
-def test_domains_may_be_open(tmp_path):
-    torch.save(cases()["protopnet"].state, tmp_path / "state.pth")
-    for text, domain in ((":", Box()), ("0:", Box(0, None)), (":1e-3", Box(None, 1e-3))):
-        result = run("--arch", "protopnet", tmp_path / "state.pth", "-o", tmp_path / "h", "--option", f"domain={text}")
-        assert result.exit_code == 0 and Head.load(tmp_path / "h").domain == domain
-
-
 @pytest.mark.parametrize(
     ("option", "message"),
     [
@@ -71,24 +64,6 @@ def test_options_that_mean_nothing(option, message, tmp_path):
     result = run("--arch", "protopnet", tmp_path / "state.pth", "-o", tmp_path / "h", "--option", option)
     assert isinstance(result.exception, UsageError) and message in str(result.exception)
     assert not (tmp_path / "h").exists()
-
-
-def test_the_file_is_named_when_its_tensors_do_not_fit(tmp_path):
-    torch.save(cases()["protopnet"].state, tmp_path / "state.pth")
-    result = run("--arch", "pipnet", tmp_path / "state.pth", "-o", tmp_path / "h")
-    assert isinstance(result.exception, InputError) and result.exception.path == str(tmp_path / "state.pth")
-    assert "_classification.weight" in str(result.exception)
-
-
-def test_a_state_without_an_architecture_gets_the_command_to_write(tmp_path):
-    """Where its tensors leave no choice; nothing is written, and what is printed works."""
-    torch.save(cases()["pipnet"].state, tmp_path / "the state.pth")
-    result = run(tmp_path / "the state.pth", "-o", tmp_path / "h")
-    assert isinstance(result.exception, InputError) and not (tmp_path / "h").exists()
-    said = str(result.exception)
-    assert "has the tensors of pipnet, and needs --arch: write verale head import '" in said
-    result = run(*shlex.split(said.split("verale head import ")[1]))
-    assert result.exit_code == 0 and Head.load(tmp_path / "h").digest == cases()["pipnet"].head().digest
 
 
 def test_a_state_that_fits_two_networks_is_not_guessed(tmp_path):

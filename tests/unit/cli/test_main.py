@@ -81,19 +81,6 @@ def test_a_value_that_is_misspelt_gets_the_nearest(arguments, near) -> None:
     assert refused.exit_code == Exit.USAGE and f"(did you mean {near}?)" in refused.output
 
 
-def test_no_option_has_names_without_a_nearest_one() -> None:
-    """`click.Choice` refuses a value, and suggests none."""
-
-    def options(command: click.Command) -> list[click.Parameter]:
-        inner = command.commands.values() if isinstance(command, click.Group) else ()
-        return [*command.params, *(option for each in inner for option in options(each))]
-
-    context = click.Context(cli.cli)
-    commands = [cli.cli.get_command(context, name) for name in cli.cli.list_commands(context)]
-    chosen = [option for command in commands for option in options(command)]
-    assert chosen and not any(isinstance(option.type, click.Choice) for option in chosen)
-
-
 def test_a_command_that_is_misspelt_gets_the_nearest() -> None:
     refused = CliRunner().invoke(cli.cli, ["explian", "--out", "o"])
     assert refused.exit_code == Exit.USAGE and "No such command 'explian' (did you mean explain?)" in refused.output

@@ -100,15 +100,6 @@ def test_latents_that_comply_have_the_activations_stated(name, both_ends):
         assert all(lower <= reached[j] and reached[j] <= upper for j, lower, upper in bounds_of(certificate, head.size))
 
 
-def test_what_is_stated_on_one_side_is_asked_on_one_side():
-    head = head_of("euclidean")
-    image = as_patches(small_latents(head, images=1))[0]
-    ends = [(0.5, torch.inf), (-torch.inf, 0.5)]
-    statements = tuple(PatchStatement(patch, patch, *each) for patch, each in enumerate(ends))
-    demands = demands_of(head, certificate_of(head, len(image), statements, "projection"), image, known=True)
-    assert [each for patch in demands.exact for each in patch.values()] == [(0.5, None), (None, 0.5)]
-
-
 def _ball(value):
     return value if isinstance(value, flint.arb) else flint.arb(flint.fmpq(value.numerator, value.denominator))
 

@@ -205,24 +205,22 @@ def rule(*statements, paradigm: str = "top_k") -> Certificate:
     return Certificate("0" * 64, None, 4, paradigm, 1, statements, (1.0, 1.0, 1.0, 1.0, None), False, "0")
 
 
-def test_distances_of_a_patch():
-    said = rule(PatchStatement(0, 5, -INF, 0.375), PatchStatement(0, 2, 0.4375, INF), PatchStatement(0, 4, 0.625, INF))
-    assert conditions(said, Euclidean(), 50) == (
-        "squared distance at most 0.375 from prototype 5, at least 0.4375 from prototype 2 and 0.625 from 4"
-    )
+_WITH = "at least 0.75 with prototype 2 and 0.5 with 0, at most 0.25 with prototype 5"
 
 
 @pytest.mark.parametrize(
     ("geometry", "words"),
     [
-        (Cosine(), "cosine at least 0.5 with prototype 0"),
-        (Cosine(1e-4, rooted=True), "cosine at least 0.5 with prototype 0"),
-        (InnerProduct(), "inner product at least 0.5 with prototype 0"),
-        (Softmax(), "mass at least 0.5 of prototype 0"),
+        (Euclidean(), "squared distance at most 0.25 from prototype 5, at least 0.75 from prototype 2 and 0.5 from 0"),
+        (Cosine(), f"cosine {_WITH}"),
+        (Cosine(1e-4, rooted=True), f"cosine {_WITH}"),
+        (InnerProduct(), f"inner product {_WITH}"),
+        (Softmax(), f"mass {_WITH.replace(' with', ' of')}"),
     ],
 )
-def test_other_observables(geometry, words):
-    assert conditions(rule(PatchStatement(0, 0, 0.5, INF)), geometry, 50) == words
+def test_observables_of_a_patch(geometry, words):
+    said = rule(PatchStatement(0, 5, -INF, 0.25), PatchStatement(0, 2, 0.75, INF), PatchStatement(0, 0, 0.5, INF))
+    assert conditions(said, geometry, 50) == words
 
 
 def test_activations_and_clauses():

@@ -26,7 +26,6 @@ from verale.runs.compare import (
     ComparedImage,
     Counts,
     compare,
-    csv_lines,
     matched,
     sentences,
     two,
@@ -288,13 +287,6 @@ def test_files_without_any_image_in_common_are_refused(folders) -> None:
     with_source(folders / "moved", list(range(6, 12)))
     with pytest.raises(InputError, match=f"has no image of .*, by {BY_FILES}"):
         compare(str(folders / "a"), str(folders / "moved"))
-
-
-def test_a_table_has_every_image(folders) -> None:
-    _, rows = counted(folders / "a", folders / "moved")
-    heading, *lines = csv_lines(rows)
-    assert len(lines) == 6 and {line.count(",") for line in lines} == {heading.count(",")}
-    assert heading.startswith("image,same_class,kept,true,false,undecided,")
 
 
 def test_two_values_are_one_where_they_are_equal() -> None:

@@ -78,14 +78,6 @@ def test_many_statements_are_grown_and_reduced(tmp_path, monkeypatch) -> None:
     require_shown(result, files[1], tmp_path / "out")
 
 
-def test_a_class_that_loses_everywhere(tmp_path) -> None:
-    files = save_coordinates(tmp_path, 2, (2.5, 0.0))
-    result = contrast(*files[:2], 1, files[2], tmp_path / "out")
-    assert result.found is None and result.at_least == 3
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [RECORD, "files.json"]
-    assert not json.loads((tmp_path / "out" / RECORD).read_bytes())["found"]
-
-
 def test_a_class_that_is_never_first_does_not_win_by_passing_the_predicted_one(tmp_path, monkeypatch) -> None:
     """Class 1 passes class 0, but class 2 stays ahead of class 1. The search ends when its time does."""
     files = save_coordinates(tmp_path, 1, (0.5, 0.0, 0.25))
@@ -210,12 +202,6 @@ def test_every_statement_is_needed(tmp_path) -> None:
         assert auditor.refute(json.dumps(rest).encode(), witness).status is Status.REFUTED
 
 
-def test_without_time_what_may_be_needed_is_open(files) -> None:
-    result = necessity(files.certificates[0], files.head_path, seconds=0)
-    assert len(result.statements) == result.certificate.size
-    assert all(each.needed in (None, True) for each in result.statements)
-
-
 def test_an_explanation_without_statements_is_minimal(tmp_path) -> None:
     """No statement is there to be dropped, and the share of none is not a number."""
     certificate, head, _ = save_coordinates(tmp_path, 1, (1.5, 0.0))
@@ -225,16 +211,6 @@ def test_an_explanation_without_statements_is_minimal(tmp_path) -> None:
     certificate.write_text(json.dumps(record))
     result = necessity(certificate, head)
     assert result.is_minimal and result.record()["share"] is None
-
-
-def test_wrong_inputs_of_necessity_are_named(files, tmp_path) -> None:
-    with pytest.raises(UsageError, match="seconds is -1"):
-        necessity(files.certificates[0], files.head_path, seconds=-1)
-    (tmp_path / "bad").write_bytes(b"{")
-    with pytest.raises(InputError, match="is MALFORMED"):
-        necessity(tmp_path / "bad", files.head_path)
-    with pytest.raises(InputError, match="expected a safetensors file"):
-        necessity(files.certificates[0], tmp_path / "bad")
 
 
 def test_one_statement_is_enough_where_three_are_made(tmp_path) -> None:

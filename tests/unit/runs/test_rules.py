@@ -441,12 +441,6 @@ def test_files_that_do_not_fit_are_named(inflated, tmp_path):
     assert in_process("cover", tmp_path / "none.ale.json", "--latents", inflated.latents_path).returncode == 9
 
 
-def test_without_a_head_nothing_can_be_proved(inflated):
-    Path(inflated.head_path).unlink()
-    done = in_process("cover", inflated.certificate(0), "--latents", inflated.latents_path)
-    assert done.returncode == 9 and "has no head.safetensors beside it" in done.stderr and "give --head" in done.stderr
-
-
 def test_processes_and_a_log_change_nothing_that_is_printed(inflated, tmp_path):
     asked = "cover", inflated.folder, "--latents", inflated.latents_path
     alone, log = in_process(*asked), tmp_path / "log"
