@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import re
@@ -17,10 +16,7 @@ from support.exact import observable
 from support.small import small_head, small_latents
 from support.strangers import VERALE, plant
 
-from verale.certificate import Certificate
-from verale.certificate.statements import to_read
 from verale.head import Head, as_patches, load_latents, save_latents
-from verale.search import smallest
 from verale.search.explain import explain
 
 
@@ -56,11 +52,6 @@ def changed(folder: Path, change) -> bytes:
     record = json.loads(original(folder))
     change(record["predicate"])
     return json.dumps(record).encode()
-
-
-def summary(directory: Path) -> list[dict[str, str]]:
-    with (directory / "explanations.csv").open(newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 def test_a_certificate_with_one_statement_removed_is_not_proved(folder):
@@ -134,43 +125,6 @@ def test_bad_input_gets_one_line_that_names_it(folder, arguments, reason):
     assert result.returncode == 9
     assert reason in result.stderr and result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
     assert not (folder / "o").exists()
-
-
-def test_explain_writes_certificates_and_a_summary_that_audit_proves(folder, tmp_path):
-    explained = run("explain", "--head", folder / "head.safetensors", "--latents", folder / "latents.safetensors",
-                    "--paradigm", "projection", "--out", tmp_path / "out")  # fmt: skip
-    assert explained.returncode == 0, explained.stderr
-    rows = summary(tmp_path / "out")
-    assert [row["Idx"] for row in rows] == ["0", "1", "2", "3"]
-    assert all(float(row["Margin"]) > 0 and int(row["Exp Size"]) > 0 for row in rows)
-    for index in range(4):
-        again = (folder / "certificates" / f"{index}.ale.json").read_bytes()
-        assert (tmp_path / "out" / f"{index:06d}.ale.json").read_bytes() == again
-    result = run("audit", tmp_path / "out", "--head", folder / "head.safetensors", "--latents",
-                 folder / "latents.safetensors", "--minimality", "--kernel", "both")  # fmt: skip
-    assert result.returncode == 0 and "minimality proved" in result.stdout.splitlines()[0]
-
-
-def test_unless_told_otherwise_the_smallest_explanation_is_kept(folder, tmp_path, monkeypatch):
-    """But the first where it is read at a glance."""
-    files = ("--head", folder / "head.safetensors", "--latents", folder / "latents.safetensors")
-    read: dict[str, list[int]] = {}
-    for paradigm in ("readable", "smallest", "evidence", "top_k", "mixed", "projection"):
-        chosen = () if paradigm in ("readable", "smallest") else ("--paradigm", paradigm)
-        with monkeypatch.context() as patched:
-            patched.setattr(smallest, "AT_A_GLANCE", 0 if paradigm == "smallest" else smallest.AT_A_GLANCE)
-            assert run("explain", *files, "--out", tmp_path / paradigm, *chosen).returncode == 0
-        certificates = map(Certificate.load, sorted((tmp_path / paradigm).glob("*.ale.json")))
-        read[paradigm] = [to_read(each.statements, 12, each.patches) for each in certificates]
-    given = list(zip(read["evidence"], read["top_k"], read["mixed"], read["projection"], strict=True))
-    assert read["smallest"] == list(map(min, given))
-    assert read["readable"] == [one[0] if one[0] <= smallest.AT_A_GLANCE else min(one) for one in given]
-    for row in summary(tmp_path / "readable"):
-        others = [other.split(" ")[0] for other in row["Others"].split("; ")]
-        assert {row["Paradigm"], *others} == {"evidence", "top_k", "mixed", "projection"}
-    result = run("audit", tmp_path / "readable", *files)
-    assert result.returncode == 0, result.stdout
-    assert "readable" in run("summary", tmp_path / "readable").stdout
 
 
 @pytest.mark.long  # 50 digits, explained and audited

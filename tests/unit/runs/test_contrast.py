@@ -78,15 +78,6 @@ def test_many_statements_are_grown_and_reduced(tmp_path, monkeypatch) -> None:
     require_shown(result, files[1], tmp_path / "out")
 
 
-def test_a_class_that_is_never_first_does_not_win_by_passing_the_predicted_one(tmp_path, monkeypatch) -> None:
-    """Class 1 passes class 0, but class 2 stays ahead of class 1. The search ends when its time does."""
-    files = save_coordinates(tmp_path, 1, (0.5, 0.0, 0.25))
-    with monkeypatch.context() as hurried:
-        hurried.setattr(contrasts, "EACH", 0.2)
-        assert contrast(*files[:2], 1, files[2], seconds=0.2).found is None
-    assert contrast(*files[:2], 2, files[2]).found is not None
-
-
 @pytest.mark.parametrize(
     ("geometry", "paradigm"),
     [
@@ -221,18 +212,6 @@ def test_one_statement_is_enough_where_three_are_made(tmp_path) -> None:
     assert proved_least((tmp_path / "proof").read_bytes(), head.read_bytes(), latents.read_bytes()) == 1
 
 
-def test_one_below_a_bound_on_activations_taken_one_by_one_says_why(monkeypatch, files) -> None:
-    """What activations say of each other may prove a smaller one."""
-    certificate = files.certificates[0]
-    found = gap(certificate, files.head_path, files.latents_path, seconds=0)
-    of_activations = replace(found.certificate, paradigm="top_k")
-    above = replace(found, certificate=of_activations, least=of_activations.size + 1)
-    monkeypatch.setattr("verale.runs.necessity.gap", lambda *given: above)
-    beside = ("--head", files.head_path, "--latents", files.latents_path)
-    told = in_process("gap", certificate, *beside).stdout
-    assert f"has fewer than {above.least}: proved by arb; this one has, by what activations say of each other" in told
-
-
 def about(certificate: str, other: str, to: Path) -> Path:
     """A certificate that names the image of another one, and claims that its statements are true of it."""
     record, named = (json.loads(Path(each).read_bytes()) for each in (certificate, other))
@@ -261,16 +240,8 @@ def test_what_is_under_another_paradigm_is_never_called_smallest(files) -> None:
     assert (record["paradigm"], record["least_paradigm"], record["smallest"]) == ("projection", "top_k", None)
     own = next(iter(explain(files.head, small_latents(files.head, images=3), "mixed")))
     own.save(files.folder / "mixed.ale.json")
-    done = in_process(
-        "gap",
-        files.folder / "mixed.ale.json",
-        "--head",
-        files.head_path,
-        "--latents",
-        files.latents_path,
-        "--seconds",
-        "0",
-    )
+    beside = ("--head", files.head_path, "--latents", files.latents_path)
+    done = in_process("gap", files.folder / "mixed.ale.json", *beside, "--seconds", 0)
     assert done.stdout.endswith(" of those under mixed nothing is proved\n") and "smallest" not in done.stdout
 
 
