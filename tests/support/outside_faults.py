@@ -319,7 +319,7 @@ runs/necessity.py gap: the bound may be about another class
     unit/runs/test_contrast.py::test_a_bound_about_another_class_is_not_this_images
 runs/necessity.py gap: the proved checker is said to prove the bound
     Gap(released.certificate, least, by, document) => Gap(released.certificate, least, PROVED, document)
-    end_to_end/test_contrast.py::test_how_small_an_explanation_can_be
+    unit/runs/test_contrast.py::test_how_small_an_explanation_can_be
 runs/refute.py Released.margins: sets are excluded by what all statements prove
     self.auditor.numbers(rest.to_bytes()).margins => self.certificate.margins
     unit/runs/test_contrast.py::test_many_statements_are_grown_and_reduced
