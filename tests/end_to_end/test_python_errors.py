@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -231,33 +232,23 @@ CERTIFICATES_THAT_ARE_WRONG = {
 }
 
 
-def table(functions: dict[str, Callable[[Any], Any]], wrong: dict[str, Wrong]) -> list[Any]:
-    """Each function with each wrong input."""
-    return [
-        (f"{name}: {what}", function, each.value, each.sentence)
-        for name, function in functions.items()
-        for what, each in wrong.items()
-        if name not in each.but
-    ]
+TABLE = [
+    (f"{name}: {what}", function, each.value, each.sentence, error)
+    for functions, wrong, error in (
+        (OF_LATENTS, LATENTS_THAT_ARE_WRONG, LatentsError),
+        (OF_A_HEAD, HEADS_THAT_ARE_WRONG, UsageError),
+        (OF_A_CERTIFICATE, CERTIFICATES_THAT_ARE_WRONG, UsageError),
+    )
+    for name, function in functions.items()
+    for what, each in wrong.items()
+    if name not in each.but
+]
+"""Each function with each wrong input."""
 
 
-@every(("what", "function", "value", "sentence"), table(OF_LATENTS, LATENTS_THAT_ARE_WRONG))
-def test_every_function_says_the_same_of_wrong_latents(what, function, value, sentence) -> None:
-    with pytest.raises(LatentsError) as refusal:
-        function(value)
-    assert str(refusal.value) == sentence
-
-
-@every(("what", "function", "value", "sentence"), table(OF_A_HEAD, HEADS_THAT_ARE_WRONG))
-def test_every_function_says_the_same_of_what_is_no_head(what, function, value, sentence) -> None:
-    with pytest.raises(UsageError) as refusal:
-        function(value)
-    assert str(refusal.value) == sentence
-
-
-@every(("what", "function", "value", "sentence"), table(OF_A_CERTIFICATE, CERTIFICATES_THAT_ARE_WRONG))
-def test_every_function_says_the_same_of_what_is_no_certificate(what, function, value, sentence) -> None:
-    with pytest.raises(UsageError) as refusal:
+@every(("what", "function", "value", "sentence", "error"), TABLE)
+def test_every_function_says_the_same_of_what_is_wrong(what, function, value, sentence, error) -> None:
+    with pytest.raises(error) as refusal:
         function(certificates() if value is certificates else value)
     assert str(refusal.value) == sentence
 
@@ -275,6 +266,8 @@ def test_the_sentences_are_right(tmp_path) -> None:
 
 
 ARRAYS: dict[str, Callable[[np.ndarray], Any]] = {
+    "plain": lambda array: array,
+    "with a gradient": lambda array: torch.from_numpy(array.copy()).requires_grad_(),
     "float64": lambda array: array.astype(np.float64),
     "big-endian": lambda array: array.astype(">f4"),
     "in Fortran's order": np.asfortranarray,
@@ -284,22 +277,18 @@ ARRAYS: dict[str, Callable[[np.ndarray], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", OF_LATENTS)
-def test_arrays_are_latents_everywhere(name) -> None:
-    assert OF_LATENTS[name](LATENTS.numpy()) == as_they_are(name)
-
-
-@pytest.mark.parametrize("form", ARRAYS)
-@pytest.mark.parametrize("name", ["save_latents", "explain", "audit"])
-def test_arrays_may_have_any_form(name, form) -> None:
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        *((name, "plain") for name in OF_LATENTS),
+        *((name, form) for name in ("save_latents", "explain", "audit") for form in ARRAYS if form != "plain"),
+        ("refute", "with a gradient"),
+    ],
+)
+def test_latents_may_have_any_form(name, form) -> None:
     array = ARRAYS[form](LATENTS.numpy())
     is_double = form in ("float64", "in lists")
     assert OF_LATENTS[name](array) == (OF_LATENTS[name](LATENTS.double()) if is_double else as_they_are(name))
-
-
-@pytest.mark.parametrize("name", ["save_latents", "explain", "audit", "refute"])
-def test_gradients_do_not_matter(name) -> None:
-    assert OF_LATENTS[name](LATENTS.clone().requires_grad_()) == as_they_are(name)
 
 
 def test_arrays_make_a_head() -> None:
@@ -370,6 +359,9 @@ def test_a_head_says_what_its_fields_are(build, sentence) -> None:
     assert sentence in str(refusal.value)
 
 
+NO_LABELS = (3, "0123", [0.5, 1, 1, 1], np.zeros((4, 1), int), torch.full((4,), 0.5))
+
+
 def test_adapters_say_what_they_take() -> None:
     with pytest.raises(UsageError, match=r"option 'scale' is unknown, expected one of protopnet's: activation"):
         head_of("protopnet", protopnet(), scale=1)
@@ -377,18 +369,14 @@ def test_adapters_say_what_they_take() -> None:
         capture(HEAD, "layer", torch.rand(1, 3, 4, 4))
 
 
-@pytest.mark.parametrize("labels", [[0, 1], torch.tensor([0, 1]), np.array([0, 1]), range(5)], ids=str)
-def test_too_few_or_too_many_labels_are_counted(labels) -> None:
-    sentence = f"there are {len(labels)} labels for 4 images: give one label for each image, or none at all"
+@pytest.mark.parametrize("labels", [[0, 1], torch.tensor([0, 1]), np.array([0, 1]), range(5), *NO_LABELS], ids=str)
+def test_labels_that_do_not_fit_are_refused(labels) -> None:
+    sentence = r"labels .*expected one integer for each image"
+    if not any(labels is each for each in NO_LABELS):
+        sentence = f"there are {len(labels)} labels for 4 images: give one label for each image, or none at all"
     with pytest.raises(LatentsError, match=sentence):
         verale.save_latents("z", LATENTS, labels)
     assert not Path("z").exists()
-
-
-@pytest.mark.parametrize("labels", [3, "0123", [0.5, 1, 1, 1], np.zeros((4, 1), int), torch.full((4,), 0.5)])
-def test_what_are_no_labels_is_refused(labels) -> None:
-    with pytest.raises(LatentsError, match=r"labels .*expected one integer for each image"):
-        verale.save_latents("z", LATENTS, labels)
 
 
 @pytest.mark.parametrize("kind", [list, torch.tensor, np.array, lambda labels: np.array(labels, np.uint8)])
@@ -413,24 +401,14 @@ def test_what_is_no_path_is_refused(function, found, remedy) -> None:
     assert str(refusal.value) == f"path is {found}, expected the path of a file: write {remedy}"
 
 
-def in_files(folder: Path) -> tuple[Path, Path, Path]:
-    paths = folder / "certificate", folder / "head", folder / "latents"
+def test_objects_and_their_files_get_the_same_verdict(tmp_path) -> None:
+    objects, paths = (first_certificate(), HEAD, LATENTS), [tmp_path / each for each in ("certificate", "head", "z")]
     first_certificate().save(paths[0])
     HEAD.save(paths[1])
     verale.save_latents(paths[2], LATENTS)
-    return paths
-
-
-def test_objects_and_their_files_get_the_same_verdict(tmp_path) -> None:
-    objects = (first_certificate(), HEAD, LATENTS)
-    everything = [verale.audit(*chosen) for chosen in mixtures(objects, in_files(tmp_path))]
+    everything = [verale.audit(*chosen) for chosen in product(*zip(objects, paths, strict=True))]
     assert everything[0].status is Status.PROVED and everything[0].claims["instance"] == "proved"
     assert all(verdict == everything[0] for verdict in everything)
-
-
-def mixtures(objects: tuple[Any, ...], paths: tuple[Path, ...]) -> list[list[Any]]:
-    """Every choice of objects and paths."""
-    return [[(objects, paths)[n >> i & 1][i] for i in range(3)] for n in range(8)]
 
 
 def test_objects_that_claim_too_much_are_not_proved() -> None:
