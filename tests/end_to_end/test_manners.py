@@ -14,51 +14,25 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from support.commands import in_process
+from support.commands import in_process, started, wait_until
 from support.small import small_head, small_latents
 
 from verale.head import save_latents
 from verale.runs.table import read_table
 
-ROOT = Path(__file__).parents[2]
 INPUT = ("--head", "head", "--latents", "latents", "--out", "out", "--batch", "4", "--paradigm", "projection")
 
 UNCOMPARED = "the head was not compared with the network (verale head compare)"
-
-
-def started(folder: Path, *arguments: object, **options: object) -> subprocess.Popen[str]:
-    """`verale` in a folder, where `sitecustomize.py` is run first."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])} | options.pop("env", {})
-    # Where the tests themselves run in the background, an interrupt is ignored, and that would be inherited.
-    options.setdefault("preexec_fn", partial(signal.signal, signal.SIGINT, signal.SIG_DFL))
-    command = [sys.executable, "-m", "verale", *map(str, arguments)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-    return subprocess.Popen(command, cwd=folder, text=True, env=environment, **pipes)
-
-
-def run(folder: Path, *arguments: object, **options: object) -> tuple[int, str, str]:
-    process = started(folder, *arguments, **options)
-    out, err = process.communicate(timeout=600)
-    assert "Traceback" not in err
-    return process.returncode, out, err
 
 
 def again(folder: Path, *arguments: object) -> tuple[int, str, str]:
     """The same in this process, where another one would add nothing but its start."""
     done = in_process(*arguments, cwd=folder)
     return done.returncode, done.stdout, done.stderr
-
-
-def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
-    """However long it takes, on a machine under load. Fails if the process ends first."""
-    while not path.exists():
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -117,8 +91,8 @@ def sleeping(folder: Path, start: int) -> None:
 )
 def test_an_interrupted_run_goes_on_where_it_was(number, done, folder, given) -> None:
     sleeping(folder, done)
-    process = started(folder, "explain", *INPUT, "--jobs", "1")
-    wait_for(folder / "begun", process)
+    process = started("explain", *INPUT, "--jobs", "1", cwd=folder)
+    wait_until(process, (folder / "begun").exists)
     process.send_signal(number)
     _, err = process.communicate(timeout=600)
     if number == signal.SIGINT:
@@ -155,8 +129,8 @@ def started_in(folder: Path) -> list[int]:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_several_processes_are_interrupted_together(number, folder, given) -> None:
     sleeping(folder, 4)
-    process = started(folder, "explain", *INPUT, "--jobs", "2")
-    wait_for(folder / "begun", process)
+    process = started("explain", *INPUT, "--jobs", "2", cwd=folder)
+    wait_until(process, (folder / "begun").exists)
     assert len(started_in(folder)) == 2
     process.send_signal(number)
     _, err = process.communicate(timeout=600)
@@ -202,8 +176,8 @@ def test_an_interrupt_before_anything_is_written_is_one_line(folder) -> None:
         "            time.sleep(600)\n"
         "sys.meta_path.insert(0, Slow())\n"
     )
-    process = started(folder, "explain", *INPUT, "--jobs", "1")
-    wait_for(folder / "begun", process)
+    process = started("explain", *INPUT, "--jobs", "1", cwd=folder)
+    wait_until(process, (folder / "begun").exists)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=600)
     assert (process.returncode, out, err) == (130, "", "interrupted\n")
@@ -265,7 +239,7 @@ def test_at_a_terminal_there_are_rate_and_times(folder, given) -> None:
     assert out.count("PROVED") == 10
     assert re.search(r"10/10 0:00:\d\d [\d.]+ certificates/s, 0:00:00 left", last("auditing", err)), err
     ours, theirs = pty.openpty()
-    process = started(folder, "audit", "out", "--head", "head", stdout=theirs, stderr=theirs, env=TERMINAL)
+    process = started("audit", "out", "--head", "head", stdout=theirs, stderr=theirs, env=TERMINAL, cwd=folder)
     os.close(theirs)
     err = read_to_the_end(ours)
     assert process.wait(600) == 0
