@@ -51,7 +51,7 @@ _Given = tuple[str | None, str | None, str | None, str | None]
 @options.named(
     "--arithmetic", "How the network computes: real, the default; or float32, in any order of sums.", "real", "float32"
 )
-@options.resize()
+@options.resize
 @options.search()
 @options.fields_of(
     AuditOptions, "deployed", lambda given: audit_options(None, given).deployment, "deployment",

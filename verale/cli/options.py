@@ -7,7 +7,7 @@ import logging
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import Field
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,20 +72,14 @@ def files(metavar: str = "FOLDER|FILE...", name: str = "certificates") -> Option
     return click.argument(name, nargs=-1, required=True, metavar=metavar, type=click.Path())
 
 
-def head(what: str, **settings: Any) -> Option:
-    """The option `--head`."""
-    return path("--head", "HEAD", what, **settings)
-
-
-def latents(what: str, **settings: Any) -> Option:
-    """The option `--latents`."""
-    return path("--latents", "LATENTS", what, **settings)
-
-
-def resize() -> Option:
-    """The option `--resize` of a command that takes pictures for a network."""
-    what = "Scale each picture, so that its shorter side has N pixels, and crop its middle to what --network takes."
-    return click.option("--resize", metavar="N", type=int, help=what)
+head = partial(path, "--head", "HEAD")
+latents = partial(path, "--latents", "LATENTS")
+resize = click.option(
+    "--resize",
+    metavar="N",
+    type=int,
+    help="Scale each picture, so that its shorter side has N pixels, and crop its middle to what --network takes.",
+)
 
 
 def out(what: str, metavar: str = "FOLDER", name: str = "out", **settings: Any) -> Option:
@@ -111,11 +105,6 @@ def log(what: str = "Keep the verdict of each audit in an audit log; what is in 
 def inputs(*only: str, **helps: str) -> Option:
     """The options `--head` and `--latents` of a command about certificates: its parameter `given`."""
     return fields_of(Inputs, "given", lambda given: Inputs(**given), *only, **helps)
-
-
-def seconds(default: float, what: str) -> Option:
-    """The option `--seconds` of a command that searches."""
-    return click.option("--seconds", default=default, show_default=True, metavar="SECONDS", help=what)
 
 
 def prototype_pictures(what: str = "Pictures of prototypes, 0000.png ...; by default those beside LATENTS.") -> Option:

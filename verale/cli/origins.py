@@ -28,7 +28,7 @@ __all__ = ["audit_origins", "command"]
     "The training pictures: picture files, a folder of them, or a tensor file.",
     required=True,
 )
-@options.resize()
+@options.resize
 @options.out("The origins file to write.", "FILE", required=True)
 @options.overwrite()
 @options.in_json("one object a prototype")

@@ -158,7 +158,7 @@ def cover(
     from verale.checker import most_severe
     from verale.files import write_atomically
     from verale.runs.folder import require_output
-    from verale.runs.rules import CoveringAudits, covered_rows
+    from verale.runs.rules import CoveringAudits
     from verale.runs.table import csv_table
 
     files = certificate_files(certificates)
@@ -184,7 +184,10 @@ def cover(
                 print_line(_cover_line(each, covering.total))
             advance(1)
     if out is not None:
-        write_atomically(out, csv_table(covered_rows(covered, covering)))
+        rows: list[tuple[object, ...]] = [("Certificate", "Pred Label", "Idx", "True Label")]
+        for each in covered:
+            rows += [(each.certificate, each.predicted, index, covering.label(index)) for index in each.images]
+        write_atomically(out, csv_table(rows))
     union = {index for each in covered for index in each.images}
     print_line(
         f"{len(union)} of {covering.total} images are covered ({_cover_share(len(union), covering.total)})", sys.stderr

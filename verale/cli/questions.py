@@ -78,7 +78,9 @@ def _question(
         @(options.files(name="paths") if several else click.argument("paths", metavar="FILE", type=click.Path()))
         @options.inputs()
         @options.out(out, "FILE" if out.startswith("The file") else "FOLDER")
-        @options.seconds(seconds, f"How long to search{search}.")
+        @click.option(
+            "--seconds", default=seconds, show_default=True, metavar="SECONDS", help=f"How long to search{search}."
+        )
         @options.audit(*PROVING, **helps)
         @options.in_json()
         @options.verbose

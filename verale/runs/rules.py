@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -165,14 +165,6 @@ class CoveringAudits:
         return None if self.labels is None else self.labels[index]
 
 
-def covered_rows(covered: Sequence[Covered], covering: CoveringAudits) -> Iterator[tuple[object, ...]]:
-    """The rows of a table, with its heading: one for each certificate and image that it proves."""
-    yield "Certificate", "Pred Label", "Idx", "True Label"
-    for each in covered:
-        for index in each.images:
-            yield each.certificate, each.predicted, index, covering.label(index)
-
-
 @dataclass(frozen=True)
 class Seen:
     """What a rule, or a list of them, does on a data set.
@@ -264,24 +256,18 @@ class RuleList:
 
     def rows(self) -> Iterator[tuple[object, ...]]:
         """The table: one row a rule."""
-        yield "Rule", "Pred Label", "Class", *_COLUMNS, *_SEEN, *(f"Held-out {each}" for each in _SEEN)
+        columns = ("Rule", "Pred Label", "Class", "Conditions", "Size", "Margin", "Verdict", "Certificate", "SHA-256")
+        seen = ("Images", "New", "Correct")
+        yield *columns, *seen, *(f"Held-out {each}" for each in seen)
         for number, rule in enumerate(self.rules):
             cells = (number, rule.predicted, rule.name, rule.words, rule.size, rule.margin, rule.status)
-            held_out = (None,) * len(_SEEN) if rule.held_out is None else _cells(rule.held_out)
-            yield *cells, rule.certificate, rule.sha256, *_cells(rule.fitted), *held_out
+            held_out = (None,) * len(seen) if rule.held_out is None else astuple(rule.held_out)
+            yield *cells, rule.certificate, rule.sha256, *astuple(rule.fitted), *held_out
 
     def files(self) -> dict[str, bytes]:
         """The bytes of the rules' certificates, by their names."""
         listed = zip(self.rules, self.certificates, strict=True)
         return {rule.certificate: certificate.to_bytes() for rule, certificate in listed}
-
-
-_COLUMNS = ("Conditions", "Size", "Margin", "Verdict", "Certificate", "SHA-256")
-_SEEN = ("Images", "New", "Correct")
-
-
-def _cells(seen: Seen) -> tuple[int | None, ...]:
-    return seen.images, seen.new, seen.correct
 
 
 @keywords(AuditOptions, *PROVING)
