@@ -191,15 +191,6 @@ def told(*arguments):
     return result.returncode, result.stdout + result.stderr
 
 
-def test_a_head_that_agrees_is_marked(files):
-    assert WORDS in told("head", "show", "h")[1] and not files.compared
-    code, said = told("head", "compare", "h", "z", "-o", "h2")
-    assert code == 0 and "compared with the network" in said
-    marked = Head.load("h2")
-    assert marked.compared and marked.digest != files.digest and torch.equal(marked.weight, files.weight)
-    assert WORDS not in told("head", "show", "h2")[1]
-
-
 @pytest.mark.parametrize(("file", "said"), [("other", "head is not this network's"), ("none", "no tensor 'logits'")])
 def test_a_head_that_is_not_the_networks_is_not_marked(files, file, said, tmp_path):
     code, said_of = told("head", "compare", "h", file, "-o", "h2")

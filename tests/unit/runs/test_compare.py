@@ -378,16 +378,3 @@ def test_a_page_and_a_table_are_written(two_runs, tmp_path) -> None:
 def test_what_the_command_cannot_use_is_named(arguments, code, message, two_runs) -> None:
     done = in_process("compare", *arguments, cwd=two_runs)
     assert (done.returncode, done.stdout) == (code, "") and message in done.stderr.splitlines()[-1]
-
-
-def test_where_nothing_is_kept_a_way_to_ask_for_less_is_named(two_runs, tmp_path) -> None:
-    """B is about the same images, but for the least change; A states what float64 can tell apart."""
-    images = small_latents(small_head("euclidean", prototypes=6), images=IMAGES)
-    save_latents(tmp_path / "z", (images * 0.999).clamp(0, 1))
-    given = ("--head", two_runs / "head", "--latents", tmp_path / "z", "--paradigm", "projection", "--jobs", 1)
-    assert in_process("explain", *given, "--out", tmp_path / "z-out").returncode == 0
-    given = ("--head", two_runs / "head", "--latents", two_runs / "a.latents", "--paradigm", "projection", "--jobs", 1)
-    assert in_process("explain", *given, "--digits", "exact", "--out", tmp_path / "a-out").returncode == 0
-    done = in_process("compare", tmp_path / "a-out", tmp_path / "z-out")
-    assert "explain A with --tolerance 10% or --inflate" in done.stderr
-    assert "--inflate" not in in_process("compare", "a", "a", cwd=two_runs).stderr
