@@ -49,31 +49,38 @@ def test_what_was_chosen_is_said(tmp_path):
     assert Head.load(tmp_path / "h").domain == Box(-1, 2.5)
 
 
+SAME = (
+    "has the tensors of protopnet and tesnet, and needs --arch: these have the same tensors and compute different"
+    " things, so say which network it is, --arch protopnet or --arch tesnet"
+)
+KNOWN = f"fits no published network as it is: give --arch, one of {', '.join(ARCHITECTURES)}"
+
+
 @pytest.mark.parametrize(
-    ("option", "message"),
+    ("source", "arguments", "message"),
     [
-        ("k=2", "'k=2' is unknown, expected KEY=VALUE of protopnet's: activation=log, epsilon=0.0001, domain=0:1"),
-        ("epsilon", "option epsilon is '', expected a value such as epsilon=0.5"),
-        ("epsilon=small", "option epsilon is 'small'"),
-        ("domain=0", "option domain is '0', expected a value such as domain=0:1"),
-        ("activation=relu", "expected log or linear"),
+        (
+            "state",
+            "--arch protopnet --option k=2",
+            "'k=2' is unknown, expected KEY=VALUE of protopnet's: activation=lo",
+        ),
+        ("state", "--arch protopnet --option epsilon", "option epsilon is '', expected a value such as epsilon=0.5"),
+        ("state", "--arch protopnet --option epsilon=small", "option epsilon is 'small'"),
+        ("state", "--arch protopnet --option domain=0", "option domain is '0', expected a value such as domain=0:1"),
+        ("state", "--arch protopnet --option activation=relu", "expected log or linear"),
+        ("state", "--option epsilon=0.1", SAME),
+        ("another", "", KNOWN),
+        ("noise", "", "cannot read as a checkpoint"),
+        (".", "--option k=1", "--option is for --arch"),
     ],
 )
-def test_options_that_mean_nothing(option, message, tmp_path):
-    torch.save(cases()["protopnet"].state, tmp_path / "state.pth")
-    result = run("--arch", "protopnet", tmp_path / "state.pth", "-o", tmp_path / "h", "--option", option)
-    assert isinstance(result.exception, UsageError) and message in str(result.exception)
+def test_what_cannot_be_imported_is_named(source, arguments, message, tmp_path):
+    torch.save(cases()["protopnet"].state, tmp_path / "state")
+    torch.save({"fc.weight": torch.zeros(2, 3)}, tmp_path / "another")
+    (tmp_path / "noise").write_bytes(b"noise")
+    result = run(tmp_path / source, *arguments.split(), "-o", tmp_path / "h")
+    assert isinstance(result.exception, InputError | UsageError) and message in str(result.exception)
     assert not (tmp_path / "h").exists()
-
-
-def test_a_state_that_fits_two_networks_is_not_guessed(tmp_path):
-    torch.save(cases()["protopnet"].state, tmp_path / "state.pth")
-    result = run(tmp_path / "state.pth", "-o", tmp_path / "h", "--option", "epsilon=0.1")
-    assert isinstance(result.exception, InputError) and not (tmp_path / "h").exists()
-    assert str(result.exception).endswith(
-        "has the tensors of protopnet and tesnet, and needs --arch: these have the same tensors and compute different"
-        " things, so say which network it is, --arch protopnet or --arch tesnet"
-    )
 
 
 def test_a_network_for_dna_is_named_and_its_option(tmp_path):
@@ -138,23 +145,6 @@ def test_a_network_without_a_head_is_named(saved, tmp_path):
     assert "this is the state of ProtoViT, which no head of verale computes: see docs/protovit.md" in done.stderr
     done = in_process("head", "import", path, "-o", tmp_path / "h", "--arch", "protopnet")
     assert done.returncode == 9 and not (tmp_path / "h").exists()
-
-
-def test_a_state_that_fits_none_gets_the_known_ones(tmp_path):
-    torch.save({"fc.weight": torch.zeros(2, 3)}, tmp_path / "state.pth")
-    result = run(tmp_path / "state.pth", "-o", tmp_path / "h")
-    assert isinstance(result.exception, InputError)
-    assert f"fits no published network as it is: give --arch, one of {', '.join(ARCHITECTURES)}" in str(
-        result.exception
-    )
-    (tmp_path / "noise").write_bytes(b"noise")
-    result = run(tmp_path / "noise", "-o", tmp_path / "h")
-    assert isinstance(result.exception, InputError) and "cannot read as a checkpoint" in str(result.exception)
-
-
-def test_options_need_an_architecture(tmp_path):
-    result = run(tmp_path, "-o", tmp_path / "h", "--option", "k=1")
-    assert isinstance(result.exception, UsageError) and "--option is for --arch" in str(result.exception)
 
 
 @pytest.mark.parametrize("name", ["protopnet", "gmm-max", "hyperpg-hyperpg", "protopformer"])
