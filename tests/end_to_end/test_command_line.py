@@ -99,29 +99,28 @@ def test_a_swapped_class_is_refuted_by_the_image_itself(folder):
     assert result.returncode == 4 and result.stdout.startswith("REFUTED")
 
 
+GIVEN = "--head head.safetensors --latents latents.safetensors"
+
+
 @pytest.mark.parametrize(
-    ("arguments", "reason"),
+    ("command", "reason"),
     [
-        (("audit", "{f}/certificates", "--head", "{f}/nowhere"), "nowhere"),
-        (("audit", "{f}/certificates", "--head", "{f}/latents.safetensors"), "/latents.safetensors: head file"),
-        (("audit", "{f}/certificates", "--head", "{f}/head.safetensors", "--latents", "{f}/head.safetensors"),
-         "/head.safetensors: latents"),
-        (("audit", "{f}/empty", "--head", "{f}/head.safetensors"), "holds no"),
-        (("explain", "--head", "{f}/nowhere", "--latents", "{f}/latents.safetensors", "--out", "{f}/o"), "nowhere"),
-        (("explain", "--head", "{f}/head.safetensors", "--latents", "{f}/head.safetensors", "--out", "{f}/o"), "holds"),
-        (("explain", "--head", "{f}/head.safetensors", "--latents", "{f}/latents.safetensors", "--out",
-          "{f}/certificates"), "0.ale.json: would be taken for a file of this run; verale did not write it"),
-        (("explain", "--head", "{f}/head.safetensors", "--latents", "{f}/latents.safetensors", "--out", "{f}/o",
-          "--paradigm", "simplex"), "'simplex'"),
-        (("explain", "--head", "{f}/head.safetensors", "--latents", "{f}/latents.safetensors", "--out", "{f}/o",
-          "--device", "abacus"), "abacus"),
-        (("head", "import", "{f}", "-o", "{f}/h"), "model_arch.yml"),
-        (("head", "show", "{f}/latents.safetensors"), "latents.safetensors: head file: __metadata__ has the entries"),
+        ("audit certificates --head nowhere", "nowhere"),
+        ("audit certificates --head latents.safetensors", "latents.safetensors: head file"),
+        ("audit certificates --head head.safetensors --latents head.safetensors", "head.safetensors: latents"),
+        ("audit empty --head head.safetensors", "holds no"),
+        ("explain --head nowhere --latents latents.safetensors --out o", "nowhere"),
+        ("explain --head head.safetensors --latents head.safetensors --out o", "holds"),
+        (f"explain {GIVEN} --out certificates", "0.ale.json: would be taken for a file of this run; verale did not"),
+        (f"explain {GIVEN} --out o --paradigm simplex", "'simplex'"),
+        (f"explain {GIVEN} --out o --device abacus", "abacus"),
+        ("head import . -o h", "model_arch.yml"),
+        ("head show latents.safetensors", "latents.safetensors: head file: __metadata__ has the entries"),
     ],
-)  # fmt: skip
-def test_bad_input_gets_one_line_that_names_it(folder, arguments, reason):
+)
+def test_bad_input_gets_one_line_that_names_it(folder, command, reason):
     (folder / "empty").mkdir(exist_ok=True)
-    result = run(*(str(a).format(f=folder) for a in arguments))
+    result = run(*command.split(), cwd=folder)
     assert result.returncode == 9
     assert reason in result.stderr and result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
     assert not (folder / "o").exists()

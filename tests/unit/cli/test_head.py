@@ -62,7 +62,7 @@ KNOWN = f"fits no published network as it is: give --arch, one of {', '.join(ARC
         (
             "state",
             "--arch protopnet --option k=2",
-            "'k=2' is unknown, expected KEY=VALUE of protopnet's: activation=lo",
+            "'k=2' is unknown, expected KEY=VALUE of protopnet's: activation",
         ),
         ("state", "--arch protopnet --option epsilon", "option epsilon is '', expected a value such as epsilon=0.5"),
         ("state", "--arch protopnet --option epsilon=small", "option epsilon is 'small'"),
