@@ -29,7 +29,7 @@ from verale.head import Head, Negated, image_digests, load_latents, save_latents
 from verale.report import picture as picture_module
 from verale.report.collect import collect
 from verale.report.verdicts import audited
-from verale.rules.words import conditions
+from verale.rules.fit import conditions
 from verale.runs.explained_run import HeadOfRun
 
 ACCEPT = Path(__file__).parents[2] / "certificates" / "accept"

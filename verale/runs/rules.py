@@ -306,8 +306,7 @@ def fit_rules(
 
     from verale.bounds import Joint
     from verale.head import evaluate
-    from verale.rules.fit import fit
-    from verale.rules.words import conditions
+    from verale.rules.fit import conditions, fit
 
     proving = audit_options(options, fields, PROVING)
     if count < 1:

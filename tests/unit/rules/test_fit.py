@@ -24,8 +24,7 @@ from verale.errors import LatentsError, UsageError
 from verale.head import Cosine, Euclidean, InnerProduct, Softmax, as_patches, evaluate, read_out
 from verale.rules import coverage
 from verale.rules.coverage import coverage_of
-from verale.rules.fit import fit
-from verale.rules.words import conditions
+from verale.rules.fit import conditions, fit
 from verale.search.smallest import priced_margins
 from verale.search.stated import Stated
 
