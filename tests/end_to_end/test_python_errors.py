@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -109,141 +109,68 @@ OF_A_CERTIFICATE: dict[str, Callable[[Any], Any]] = {
 """Every public function that takes a certificate."""
 
 TAKES_PATHS = ("audit", "refute", "necessity", "contrast")
-TAKES_NO_HEAD = ("save_latents",)
 
+EXPECTED = "expected a tensor or an array (N, D, H, W) or (N, L, D)"
+DTYPE, SHAPE = "expected float32 or float64", "expected (N, D, H, W) or (N, L, D)"
+CAPTURED = "verale.adapters.capture(model, layer, images) gives latents"
+GIVEN = "expected a verale.Certificate or the path of its file"
+HEAD_OF = "verale.adapters.head_of(architecture, state)"
+LOADED = "verale.Head.load('head.safetensors')"
+CHANNELS = "expected the head's 6"
 
-@dataclass(frozen=True)
-class Wrong:
-    """Something wrong, the sentence that every function says of it, and the functions for which it is not wrong."""
-
-    value: Any
-    sentence: str
-    but: tuple[str, ...] = ()
-
-
-_SHAPES = "(N, D, H, W) or (N, L, D)"
-_CAPTURED = "verale.adapters.capture(model, layer, images) gives latents"
-
-LATENTS_THAT_ARE_WRONG = {
-    "a model": Wrong(
-        Net(),
-        f"latents are a module (Net), expected a tensor or an array {_SHAPES}: write"
-        " verale.adapters.capture(model, layer, images)",
-    ),
-    "a path": Wrong(
-        "z.safetensors",
-        f"latents are a path ('z.safetensors'), expected a tensor or an array {_SHAPES}: write"
-        " verale.load_latents('z.safetensors')",
-        TAKES_PATHS,
-    ),
-    "a head": Wrong(HEAD, f"latents are a Head, expected a tensor or an array {_SHAPES}: {_CAPTURED}"),
-    "images in a list": Wrong(
-        list(LATENTS),
-        f"latents are a list, expected a tensor or an array {_SHAPES}: write torch.stack(latents), or"
-        " torch.cat(latents) of batches",
-    ),
-    "a file's tensors": Wrong(
-        {"latents": LATENTS},
-        f"latents are a dict, expected a tensor or an array {_SHAPES}: give the entry that holds them",
-    ),
-    "half precision": Wrong(
-        LATENTS.half(),
-        "latents have dtype torch.float16, expected float32 or float64: write torch.as_tensor(latents).float()",
-    ),
-    "pixels": Wrong(
-        np.zeros((1, 8, 8, 3), dtype=np.uint8),
-        f"latents have dtype torch.uint8, expected float32 or float64: {_CAPTURED}",
-    ),
-    "the patches of one image": Wrong(
-        LATENTS[0], f"latents have shape (5, 6), expected {_SHAPES}: write latents[None] for a single image"
-    ),
-    "too many dimensions": Wrong(
-        LATENTS[None, None], f"latents have shape (1, 1, 4, 5, 6), expected {_SHAPES}: {_CAPTURED}"
-    ),
-    "a single image": Wrong(
+WRONG_LATENTS = [
+    (Net(), f"are a module (Net), {EXPECTED}: write verale.adapters.capture(model, layer, images)"),
+    ("z.safetensors", f"are a path ('z.safetensors'), {EXPECTED}: write verale.load_latents('z.safetensors')"),
+    (HEAD, f"are a Head, {EXPECTED}: {CAPTURED}"),
+    (list(LATENTS), f"are a list, {EXPECTED}: write torch.stack(latents), or torch.cat(latents) of batches"),
+    ({"latents": LATENTS}, f"are a dict, {EXPECTED}: give the entry that holds them"),
+    (LATENTS.half(), f"have dtype torch.float16, {DTYPE}: write torch.as_tensor(latents).float()"),
+    (np.zeros((1, 8, 8, 3), dtype=np.uint8), f"have dtype torch.uint8, {DTYPE}: {CAPTURED}"),
+    (LATENTS[0], f"have shape (5, 6), {SHAPE}: write latents[None] for a single image"),
+    (LATENTS[None, None], f"have shape (1, 1, 4, 5, 6), {SHAPE}: {CAPTURED}"),
+    (LATENTS.index_fill(0, torch.tensor(2), torch.nan), "of image 2 hold NaN or infinity, expected finite numbers"),
+    (LATENTS.index_fill(0, torch.tensor(1), -torch.inf), "of image 1 hold NaN or infinity, expected finite numbers"),
+]
+OF_ANOTHER_HEAD = [
+    (
         torch.rand(DEPTH, 2, 3),
-        "latents have 3 channels in shape (6, 2, 3), expected the head's 6: write latents[None] for a single"
-        " image (D, H, W)",
-        TAKES_NO_HEAD,
+        f"3 channels in shape (6, 2, 3), {CHANNELS}: write latents[None] for a single image (D, H, W)",
     ),
-    "channels before patches": Wrong(
+    (
         LATENTS.swapaxes(1, 2),
-        "latents have 5 channels in shape (4, 6, 5), expected the head's 6: write latents.swapaxes(1, 2) for (N, D, L)",
-        TAKES_NO_HEAD,
+        f"5 channels in shape (4, 6, 5), {CHANNELS}: write latents.swapaxes(1, 2) for (N, D, L)",
     ),
-    "channels last": Wrong(
+    (
         torch.rand(4, 2, 3, DEPTH).numpy(),
-        "latents have 2 channels in shape (4, 2, 3, 6), expected the head's 6: write"
-        " torch.as_tensor(latents).movedim(-1, 1) for (N, H, W, D)",
-        TAKES_NO_HEAD,
+        f"2 channels in shape (4, 2, 3, 6), {CHANNELS}: write torch.as_tensor(latents).movedim(-1, 1) for (N, H, W, D)",
     ),
-    "another network's": Wrong(
-        torch.rand(4, 5, 7),
-        "latents have 7 channels in shape (4, 5, 7), expected the head's 6: are they another network's?",
-        TAKES_NO_HEAD,
-    ),
-    "NaN": Wrong(
-        LATENTS.index_fill(0, torch.tensor(2), torch.nan),
-        "latents of image 2 hold NaN or infinity, expected finite numbers",
-    ),
-    "infinity": Wrong(
-        LATENTS.index_fill(0, torch.tensor(1), -torch.inf).numpy(),
-        "latents of image 1 hold NaN or infinity, expected finite numbers",
-    ),
-}
-
-HEADS_THAT_ARE_WRONG = {
-    "a model": Wrong(
-        Net(),
-        "head is a module (Net), expected a verale.Head: write verale.adapters.head_of(architecture,"
-        " model.state_dict())",
-    ),
-    "a state dictionary": Wrong(
-        dict(Net().state_dict()),
-        "head is a dict, expected a verale.Head: write verale.adapters.head_of(architecture, state)",
-    ),
-    "a path": Wrong(
-        Path("head.safetensors"),
-        "head is a path ('head.safetensors'), expected a verale.Head: write verale.Head.load('head.safetensors')",
-        TAKES_PATHS,
-    ),
-    "nothing": Wrong(
-        None,
-        "head is None, expected a verale.Head: write verale.Head.load('head.safetensors') or"
-        " verale.adapters.head_of(architecture, state)",
-    ),
-}
-
-CERTIFICATES_THAT_ARE_WRONG = {
-    "an image without one": Wrong(
-        verale.Unexplained(0, "a tie"),
-        "certificate is an Unexplained, expected a verale.Certificate or the path of its file: its image has none; go"
-        " on where result.size is None",
-    ),
-    "several": Wrong(
-        certificates,  # computed when it is needed
-        "certificate is a list, expected a verale.Certificate or the path of its file: give one after the other",
-    ),
-    "nothing": Wrong(
-        None,
-        "certificate is None, expected a verale.Certificate or the path of its file: write"
-        " verale.Certificate.load('image.ale.json')",
-    ),
-}
-
-
+    (torch.rand(4, 5, 7), f"7 channels in shape (4, 5, 7), {CHANNELS}: are they another network's?"),
+]
+"""What can be saved, but is not this head's."""
+WRONG_HEADS = [
+    (Net(), "a module (Net), expected a verale.Head: write verale.adapters.head_of(architecture, model.state_dict())"),
+    (dict(Net().state_dict()), f"a dict, expected a verale.Head: write {HEAD_OF}"),
+    (Path("head.safetensors"), f"a path ('head.safetensors'), expected a verale.Head: write {LOADED}"),
+    (None, f"None, expected a verale.Head: write {LOADED} or {HEAD_OF}"),
+]
+WRONG_CERTIFICATES = [
+    (verale.Unexplained(0, "a tie"), f"an Unexplained, {GIVEN}: its image has none; go on where result.size is None"),
+    (certificates, f"a list, {GIVEN}: give one after the other"),  # computed when it is needed
+    (None, f"None, {GIVEN}: write verale.Certificate.load('image.ale.json')"),
+]
 TABLE = [
-    (f"{name}: {what}", function, each.value, each.sentence, error)
-    for functions, wrong, error in (
-        (OF_LATENTS, LATENTS_THAT_ARE_WRONG, LatentsError),
-        (OF_A_HEAD, HEADS_THAT_ARE_WRONG, UsageError),
-        (OF_A_CERTIFICATE, CERTIFICATES_THAT_ARE_WRONG, UsageError),
+    (f"{name}: {begin} {sentence}", function, value, f"{begin} {sentence}", error)
+    for functions, begin, rows, error in (
+        (OF_LATENTS, "latents", WRONG_LATENTS, LatentsError),
+        ({**OF_LATENTS, "save_latents": None}, "latents have", OF_ANOTHER_HEAD, LatentsError),
+        (OF_A_HEAD, "head is", WRONG_HEADS, UsageError),
+        (OF_A_CERTIFICATE, "certificate is", WRONG_CERTIFICATES, UsageError),
     )
     for name, function in functions.items()
-    for what, each in wrong.items()
-    if name not in each.but
+    for value, sentence in rows
+    if function is not None and not (isinstance(value, str | Path) and name in TAKES_PATHS)
 ]
-"""Each function with each wrong input."""
+"""Each function with each wrong input, and the sentence that all say of it."""
 
 
 @every(("what", "function", "value", "sentence", "error"), TABLE)
