@@ -504,28 +504,22 @@ def test_checkpoints_are_paths_and_options_of_their_kinds(what) -> None:
             head_of("genetic", state, patches=value)
 
 
+OPTIONS = "paradigm, order, tolerance, digits, inflate, avoid, costs, device, batch, max_memory"
+
+
 @pytest.mark.parametrize(
-    ("name", "sentence"),
+    ("options", "sentence"),
     [
-        ("paradigms", r"option 'paradigms' is unknown, expected one of paradigm, order, .*\(did you mean paradigm\?\)"),
-        ("tolerence", r"did you mean tolerance\?"),
-        (
-            "nonsense",
-            r"expected one of paradigm, order, tolerance, digits, inflate, avoid, costs, device, batch, max_memory$",
-        ),
+        ({"paradigms": "top_k"}, r"option 'paradigms' is unknown, expected one of .*\(did you mean paradigm\?\)"),
+        ({"tolerence": "top_k"}, r"did you mean tolerance\?"),
+        ({"nonsense": "top_k"}, f"expected one of {OPTIONS}$"),
+        *(({name: value}, None) for name, value in (("paradigm", "simplex"), ("avoid", "patches:99"))),
+        *(({name: value}, None) for name, value in (("device", "cuda:99"), ("jobs", 0))),
     ],
+    ids=str,
 )
-def test_options_of_the_search_that_there_are_not(name, sentence) -> None:
+def test_what_the_search_refuses_leaves_nothing_behind(options, sentence) -> None:
     with pytest.raises(UsageError, match=sentence):
-        verale.explain_model(OwnNetwork(), LAYER, own_images(2), out="OUT", arch="protopnet", **{name: "top_k"})
-    assert not Path("OUT").exists()
-
-
-@pytest.mark.parametrize(
-    "options", [{"paradigm": "simplex"}, {"avoid": "patches:99"}, {"device": "cuda:99"}, {"jobs": 0}], ids=str
-)
-def test_what_the_search_refuses_leaves_nothing_behind(options) -> None:
-    with pytest.raises(UsageError):
         verale.explain_model(OwnNetwork(), LAYER, own_images(2), out="OUT", arch="protopnet", **options)
     assert not Path("OUT").exists()
 
