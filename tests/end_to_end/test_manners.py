@@ -14,54 +14,25 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from functools import partial
-from itertools import count
 from pathlib import Path
-from types import BuiltinFunctionType
 from unittest.mock import patch
 
 import pytest
-from support.commands import in_process
+from support.commands import in_process, started, wait_until
 from support.small import small_head, small_latents
 
-from verale.demo.network import IMAGES
 from verale.head import save_latents
 from verale.runs.table import read_table
 
-ROOT = Path(__file__).parents[2]
 INPUT = ("--head", "head", "--latents", "latents", "--out", "out", "--batch", "4", "--paradigm", "projection")
 
 UNCOMPARED = "the head was not compared with the network (verale head compare)"
-
-
-def started(folder: Path, *arguments: object, **options: object) -> subprocess.Popen[str]:
-    """`verale` in a folder, where `sitecustomize.py` is run first."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)])} | options.pop("env", {})
-    # Where the tests themselves run in the background, an interrupt is ignored, and that would be inherited.
-    options.setdefault("preexec_fn", partial(signal.signal, signal.SIGINT, signal.SIG_DFL))
-    command = [sys.executable, "-m", "verale", *map(str, arguments)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-    return subprocess.Popen(command, cwd=folder, text=True, env=environment, **pipes)
-
-
-def run(folder: Path, *arguments: object, **options: object) -> tuple[int, str, str]:
-    process = started(folder, *arguments, **options)
-    out, err = process.communicate(timeout=600)
-    assert "Traceback" not in err
-    return process.returncode, out, err
 
 
 def again(folder: Path, *arguments: object) -> tuple[int, str, str]:
     """The same in this process, where another one would add nothing but its start."""
     done = in_process(*arguments, cwd=folder)
     return done.returncode, done.stdout, done.stderr
-
-
-def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
-    """However long it takes, on a machine under load. Fails if the process ends first."""
-    while not path.exists():
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -120,8 +91,8 @@ def sleeping(folder: Path, start: int) -> None:
 )
 def test_an_interrupted_run_goes_on_where_it_was(number, done, folder, given) -> None:
     sleeping(folder, done)
-    process = started(folder, "explain", *INPUT, "--jobs", "1")
-    wait_for(folder / "begun", process)
+    process = started("explain", *INPUT, "--jobs", "1", cwd=folder)
+    wait_until(process, (folder / "begun").exists)
     process.send_signal(number)
     _, err = process.communicate(timeout=600)
     if number == signal.SIGINT:
@@ -158,8 +129,8 @@ def started_in(folder: Path) -> list[int]:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_several_processes_are_interrupted_together(number, folder, given) -> None:
     sleeping(folder, 4)
-    process = started(folder, "explain", *INPUT, "--jobs", "2")
-    wait_for(folder / "begun", process)
+    process = started("explain", *INPUT, "--jobs", "2", cwd=folder)
+    wait_until(process, (folder / "begun").exists)
     assert len(started_in(folder)) == 2
     process.send_signal(number)
     _, err = process.communicate(timeout=600)
@@ -205,52 +176,12 @@ def test_an_interrupt_before_anything_is_written_is_one_line(folder) -> None:
         "            time.sleep(600)\n"
         "sys.meta_path.insert(0, Slow())\n"
     )
-    process = started(folder, "explain", *INPUT, "--jobs", "1")
-    wait_for(folder / "begun", process)
+    process = started("explain", *INPUT, "--jobs", "1", cwd=folder)
+    wait_until(process, (folder / "begun").exists)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=600)
     assert (process.returncode, out, err) == (130, "", "interrupted\n")
     assert not (folder / "out").exists()
-
-
-@pytest.mark.long  # more processes, which are interrupted as those above are
-def test_an_interrupted_search_for_counterexamples_leaves_no_witness(folder, given) -> None:
-    (folder / "sitecustomize.py").write_text(
-        "import time, verale.counterexample\n"
-        "def slow(*arguments):\n"
-        "    open('begun', 'w').close()\n"
-        "    time.sleep(600)\n"
-        "verale.counterexample.counterexamples = slow\n"
-    )
-    process = started(folder, "refute", given / "out" / "000000.ale.json", "--head", "head", "--out", "witness")
-    wait_for(folder / "begun", process)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=600)
-    found = f"latents {given / 'out' / 'latents.safetensors'}\n"
-    assert (process.returncode, out, err) == (130, "", f"{found}interrupted\n")
-    assert not (folder / "witness").exists()
-
-
-@pytest.mark.long
-def test_an_interrupt_while_the_demo_audits_is_one_line(folder) -> None:
-    (folder / "sitecustomize.py").write_text(
-        "import sys, time\n"
-        "from verale.checker.file_auditor import FileAuditor\n"
-        "def slow(self, path):\n"
-        "    open('begun', 'w').close()\n"
-        "    time.sleep(600)\n"
-        "FileAuditor.audit = slow\n"
-        "if 'demo' in sys.orig_argv:  # not in those that audit, which import no torch\n"
-        "    from verale.demo import network\n"
-        "    from pathlib import Path\n"
-        "    network.IMAGES = Path('few')\n"
-    )
-    shutil.copytree(IMAGES / "0", folder / "few" / "0")
-    process = started(folder, "demo", "--paradigm", "projection", start_new_session=True)
-    wait_for(folder / "begun", process)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    out, err = process.communicate(timeout=600)
-    assert (process.returncode, out, err) == (130, "", "interrupted\n")
 
 
 def test_piped_it_is_quiet_and_json_is_an_object_an_image(folder, given) -> None:
@@ -270,33 +201,6 @@ def test_v_logs_with_times(folder) -> None:
     assert re.search(
         r"^\d{4}-\d\d-\d\d [\d:,]+ INFO verale\.runs\.explain: images 4 to 7: [\d.]+ s$", err, re.MULTILINE
     )
-
-
-def test_a_clock_that_runs_backwards_changes_nothing(folder, given, monkeypatch) -> None:
-    """As one that is set while a run goes on: durations come from a clock that only advances, and no name, order or
-    verdict from the time of day."""
-    days = count(40_000, -1)  # the days since 1970, a day earlier at each look
-    backwards = {time.time: lambda: 86_400.0 * next(days), time.time_ns: lambda: 86_400 * 10**9 * next(days)}
-    loaded = [module for name, module in list(sys.modules.items()) if name.split(".")[0] == "verale"]
-    for module in (time, *loaded):  # those that are loaded may have imported it by any name
-        for name, value in list(vars(module).items()):
-            if isinstance(value, BuiltinFunctionType) and value in backwards:
-                monkeypatch.setattr(module, name, backwards[value])
-    shutil.rmtree(folder / "out", ignore_errors=True)
-    assert again(folder, "explain", *INPUT)[0] == 0
-    certificates = sorted((given / "out").glob("*.ale.json"))
-    assert [(folder / "out" / each.name).read_bytes() for each in certificates] == [
-        each.read_bytes() for each in certificates
-    ]
-    code, first, _ = again(folder, "audit", "out", "--log", "L")
-    assert (code, first.count("PROVED ")) == (0, 10)
-    code, _, err = again(folder, "audit", "out", "--log", "L")
-    assert code == 0 and "10 of 10 verdicts are taken from L" in err
-    records = [json.loads(line) for line in (folder / "L").read_text().splitlines()]
-    rows = read_table(folder / "out" / "explanations.csv")
-    assert all(each["seconds"] >= 0 for each in records) and all(row.seconds >= 0 for row in rows)
-    code, _, err = again(folder, "report", "out", "--log", "L")
-    assert code == 0 and "10 PROVED (read from L)" in err
 
 
 TERMINAL = {"TERM": "xterm", "COLUMNS": "120"}
@@ -335,7 +239,7 @@ def test_at_a_terminal_there_are_rate_and_times(folder, given) -> None:
     assert out.count("PROVED") == 10
     assert re.search(r"10/10 0:00:\d\d [\d.]+ certificates/s, 0:00:00 left", last("auditing", err)), err
     ours, theirs = pty.openpty()
-    process = started(folder, "audit", "out", "--head", "head", stdout=theirs, stderr=theirs, env=TERMINAL)
+    process = started("audit", "out", "--head", "head", stdout=theirs, stderr=theirs, env=TERMINAL, cwd=folder)
     os.close(theirs)
     err = read_to_the_end(ours)
     assert process.wait(600) == 0
@@ -350,7 +254,6 @@ def test_without_a_command_there_is_help(tmp_path) -> None:
 
 
 MISSING = ("torch", "numpy", "safetensors", "PIL", "yaml")
-WITHOUT_TORCH = f"import sys\nfor name in {MISSING}:\n    sys.modules[name] = None\n"
 
 
 def torch_missing(**environment: str) -> ExitStack:
@@ -381,13 +284,6 @@ def completed(folder: Path, line: str) -> list[str]:
 def completing(line: str) -> dict[str, str]:
     """What bash puts into the environment."""
     return {"_VERALE_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
-
-
-def test_a_process_completes_as_this_one_does(tmp_path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(WITHOUT_TORCH)
-    _, out, err = run(tmp_path, env=completing("verale explain --o"))
-    assert (out.split(), err) == (["plain,--order", "plain,--out", "plain,--overwrite"], "")
-    assert completed(tmp_path, "verale explain --o") == ["--order", "--out", "--overwrite"]
 
 
 def test_shells_complete_commands_options_and_names(tmp_path) -> None:

@@ -34,7 +34,7 @@ from verale.report.collect import collect
 from verale.report.page import page
 from verale.report.table import frame
 from verale.report.verdicts import audited
-from verale.rules.words import conditions
+from verale.rules.fit import conditions
 from verale.runs.explained_run import HeadOfRun
 
 ACCEPT = Path(__file__).parents[2] / "certificates" / "accept"

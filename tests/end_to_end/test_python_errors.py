@@ -1,11 +1,12 @@
-"""Python that helps: every public function takes objects, and says of each wrong one what to write instead."""
+"""Python that helps: functions take objects, and say of each wrong argument in a sentence what to write instead."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,16 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
-from support.boxes import coordinates
 from support.cases import every
+from support.own_network import OwnNetwork, own_images
 from support.small import small_head, small_latents
 from torch import nn
 
 import verale
-from verale.adapters import capture, head_of
+from verale.adapters import capture, head_of, load_model, load_published, load_state
 from verale.checker import Status
 from verale.checker.read.head_file import METADATA_KEY as HEAD_KEY
-from verale.errors import HeadError, LatentsError, UsageError
+from verale.errors import HeadError, LatentsError, UsageError, VeraleError
 
 HEAD = small_head("euclidean")
 LATENTS = small_latents(HEAD)
@@ -108,166 +109,73 @@ OF_A_CERTIFICATE: dict[str, Callable[[Any], Any]] = {
 """Every public function that takes a certificate."""
 
 TAKES_PATHS = ("audit", "refute", "necessity", "contrast")
-TAKES_NO_HEAD = ("save_latents",)
 
+EXPECTED = "expected a tensor or an array (N, D, H, W) or (N, L, D)"
+DTYPE, SHAPE = "expected float32 or float64", "expected (N, D, H, W) or (N, L, D)"
+CAPTURED = "verale.adapters.capture(model, layer, images) gives latents"
+GIVEN = "expected a verale.Certificate or the path of its file"
+HEAD_OF = "verale.adapters.head_of(architecture, state)"
+LOADED = "verale.Head.load('head.safetensors')"
+CHANNELS = "expected the head's 6"
 
-@dataclass(frozen=True)
-class Wrong:
-    """Something wrong, the sentence that every function says of it, and the functions for which it is not wrong."""
-
-    value: Any
-    sentence: str
-    but: tuple[str, ...] = ()
-
-
-_SHAPES = "(N, D, H, W) or (N, L, D)"
-_CAPTURED = "verale.adapters.capture(model, layer, images) gives latents"
-
-LATENTS_THAT_ARE_WRONG = {
-    "a model": Wrong(
-        Net(),
-        f"latents are a module (Net), expected a tensor or an array {_SHAPES}: write"
-        " verale.adapters.capture(model, layer, images)",
-    ),
-    "a path": Wrong(
-        "z.safetensors",
-        f"latents are a path ('z.safetensors'), expected a tensor or an array {_SHAPES}: write"
-        " verale.load_latents('z.safetensors')",
-        TAKES_PATHS,
-    ),
-    "a head": Wrong(HEAD, f"latents are a Head, expected a tensor or an array {_SHAPES}: {_CAPTURED}"),
-    "images in a list": Wrong(
-        list(LATENTS),
-        f"latents are a list, expected a tensor or an array {_SHAPES}: write torch.stack(latents), or"
-        " torch.cat(latents) of batches",
-    ),
-    "a file's tensors": Wrong(
-        {"latents": LATENTS},
-        f"latents are a dict, expected a tensor or an array {_SHAPES}: give the entry that holds them",
-    ),
-    "half precision": Wrong(
-        LATENTS.half(),
-        "latents have dtype torch.float16, expected float32 or float64: write torch.as_tensor(latents).float()",
-    ),
-    "half precision, numpy": Wrong(
-        LATENTS.half().numpy(),
-        "latents have dtype torch.float16, expected float32 or float64: write torch.as_tensor(latents).float()",
-    ),
-    "pixels": Wrong(
-        np.zeros((1, 8, 8, 3), dtype=np.uint8),
-        f"latents have dtype torch.uint8, expected float32 or float64: {_CAPTURED}",
-    ),
-    "the patches of one image": Wrong(
-        LATENTS[0], f"latents have shape (5, 6), expected {_SHAPES}: write latents[None] for a single image"
-    ),
-    "too many dimensions": Wrong(
-        LATENTS[None, None], f"latents have shape (1, 1, 4, 5, 6), expected {_SHAPES}: {_CAPTURED}"
-    ),
-    "no patches": Wrong(LATENTS[:, :0], f"latents have shape (4, 0, 6), expected {_SHAPES}: {_CAPTURED}"),
-    "a single image": Wrong(
+WRONG_LATENTS = [
+    (Net(), f"are a module (Net), {EXPECTED}: write verale.adapters.capture(model, layer, images)"),
+    ("z.safetensors", f"are a path ('z.safetensors'), {EXPECTED}: write verale.load_latents('z.safetensors')"),
+    (HEAD, f"are a Head, {EXPECTED}: {CAPTURED}"),
+    (list(LATENTS), f"are a list, {EXPECTED}: write torch.stack(latents), or torch.cat(latents) of batches"),
+    ({"latents": LATENTS}, f"are a dict, {EXPECTED}: give the entry that holds them"),
+    (LATENTS.half(), f"have dtype torch.float16, {DTYPE}: write torch.as_tensor(latents).float()"),
+    (np.zeros((1, 8, 8, 3), dtype=np.uint8), f"have dtype torch.uint8, {DTYPE}: {CAPTURED}"),
+    (LATENTS[0], f"have shape (5, 6), {SHAPE}: write latents[None] for a single image"),
+    (LATENTS[None, None], f"have shape (1, 1, 4, 5, 6), {SHAPE}: {CAPTURED}"),
+    (LATENTS.index_fill(0, torch.tensor(2), torch.nan), "of image 2 hold NaN or infinity, expected finite numbers"),
+    (LATENTS.index_fill(0, torch.tensor(1), -torch.inf), "of image 1 hold NaN or infinity, expected finite numbers"),
+]
+OF_ANOTHER_HEAD = [
+    (
         torch.rand(DEPTH, 2, 3),
-        "latents have 3 channels in shape (6, 2, 3), expected the head's 6: write latents[None] for a single"
-        " image (D, H, W)",
-        TAKES_NO_HEAD,
+        f"3 channels in shape (6, 2, 3), {CHANNELS}: write latents[None] for a single image (D, H, W)",
     ),
-    "channels before patches": Wrong(
+    (
         LATENTS.swapaxes(1, 2),
-        "latents have 5 channels in shape (4, 6, 5), expected the head's 6: write latents.swapaxes(1, 2) for (N, D, L)",
-        TAKES_NO_HEAD,
+        f"5 channels in shape (4, 6, 5), {CHANNELS}: write latents.swapaxes(1, 2) for (N, D, L)",
     ),
-    "channels last": Wrong(
+    (
         torch.rand(4, 2, 3, DEPTH).numpy(),
-        "latents have 2 channels in shape (4, 2, 3, 6), expected the head's 6: write"
-        " torch.as_tensor(latents).movedim(-1, 1) for (N, H, W, D)",
-        TAKES_NO_HEAD,
+        f"2 channels in shape (4, 2, 3, 6), {CHANNELS}: write torch.as_tensor(latents).movedim(-1, 1) for (N, H, W, D)",
     ),
-    "another network's": Wrong(
-        torch.rand(4, 5, 7),
-        "latents have 7 channels in shape (4, 5, 7), expected the head's 6: are they another network's?",
-        TAKES_NO_HEAD,
-    ),
-    "NaN": Wrong(
-        LATENTS.index_fill(0, torch.tensor(2), torch.nan),
-        "latents of image 2 hold NaN or infinity, expected finite numbers",
-    ),
-    "infinity": Wrong(
-        LATENTS.index_fill(0, torch.tensor(1), -torch.inf).numpy(),
-        "latents of image 1 hold NaN or infinity, expected finite numbers",
-    ),
-}
-
-HEADS_THAT_ARE_WRONG = {
-    "a model": Wrong(
-        Net(),
-        "head is a module (Net), expected a verale.Head: write verale.adapters.head_of(architecture,"
-        " model.state_dict())",
-    ),
-    "a state dictionary": Wrong(
-        dict(Net().state_dict()),
-        "head is a dict, expected a verale.Head: write verale.adapters.head_of(architecture, state)",
-    ),
-    "a path": Wrong(
-        Path("head.safetensors"),
-        "head is a path ('head.safetensors'), expected a verale.Head: write verale.Head.load('head.safetensors')",
-        TAKES_PATHS,
-    ),
-    "nothing": Wrong(
-        None,
-        "head is None, expected a verale.Head: write verale.Head.load('head.safetensors') or"
-        " verale.adapters.head_of(architecture, state)",
-    ),
-    "latents": Wrong(
-        LATENTS,
-        "head is a Tensor, expected a verale.Head: write verale.Head.load('head.safetensors') or"
-        " verale.adapters.head_of(architecture, state)",
-    ),
-}
-
-CERTIFICATES_THAT_ARE_WRONG = {
-    "an image without one": Wrong(
-        verale.Unexplained(0, "a tie"),
-        "certificate is an Unexplained, expected a verale.Certificate or the path of its file: its image has none; go"
-        " on where result.size is None",
-    ),
-    "several": Wrong(
-        certificates,  # computed when it is needed
-        "certificate is a list, expected a verale.Certificate or the path of its file: give one after the other",
-    ),
-    "nothing": Wrong(
-        None,
-        "certificate is None, expected a verale.Certificate or the path of its file: write"
-        " verale.Certificate.load('image.ale.json')",
-    ),
-}
+    (torch.rand(4, 5, 7), f"7 channels in shape (4, 5, 7), {CHANNELS}: are they another network's?"),
+]
+"""What can be saved, but is not this head's."""
+WRONG_HEADS = [
+    (Net(), "a module (Net), expected a verale.Head: write verale.adapters.head_of(architecture, model.state_dict())"),
+    (dict(Net().state_dict()), f"a dict, expected a verale.Head: write {HEAD_OF}"),
+    (Path("head.safetensors"), f"a path ('head.safetensors'), expected a verale.Head: write {LOADED}"),
+    (None, f"None, expected a verale.Head: write {LOADED} or {HEAD_OF}"),
+]
+WRONG_CERTIFICATES = [
+    (verale.Unexplained(0, "a tie"), f"an Unexplained, {GIVEN}: its image has none; go on where result.size is None"),
+    (certificates, f"a list, {GIVEN}: give one after the other"),  # computed when it is needed
+    (None, f"None, {GIVEN}: write verale.Certificate.load('image.ale.json')"),
+]
+TABLE = [
+    (f"{name}: {begin} {sentence}", function, value, f"{begin} {sentence}", error)
+    for functions, begin, rows, error in (
+        (OF_LATENTS, "latents", WRONG_LATENTS, LatentsError),
+        ({**OF_LATENTS, "save_latents": None}, "latents have", OF_ANOTHER_HEAD, LatentsError),
+        (OF_A_HEAD, "head is", WRONG_HEADS, UsageError),
+        (OF_A_CERTIFICATE, "certificate is", WRONG_CERTIFICATES, UsageError),
+    )
+    for name, function in functions.items()
+    for value, sentence in rows
+    if function is not None and not (isinstance(value, str | Path) and name in TAKES_PATHS)
+]
+"""Each function with each wrong input, and the sentence that all say of it."""
 
 
-def table(functions: dict[str, Callable[[Any], Any]], wrong: dict[str, Wrong]) -> list[Any]:
-    """Each function with each wrong input."""
-    return [
-        (f"{name}: {what}", function, each.value, each.sentence)
-        for name, function in functions.items()
-        for what, each in wrong.items()
-        if name not in each.but
-    ]
-
-
-@every(("what", "function", "value", "sentence"), table(OF_LATENTS, LATENTS_THAT_ARE_WRONG))
-def test_every_function_says_the_same_of_wrong_latents(what, function, value, sentence) -> None:
-    with pytest.raises(LatentsError) as refusal:
-        function(value)
-    assert str(refusal.value) == sentence
-
-
-@every(("what", "function", "value", "sentence"), table(OF_A_HEAD, HEADS_THAT_ARE_WRONG))
-def test_every_function_says_the_same_of_what_is_no_head(what, function, value, sentence) -> None:
-    with pytest.raises(UsageError) as refusal:
-        function(value)
-    assert str(refusal.value) == sentence
-
-
-@every(("what", "function", "value", "sentence"), table(OF_A_CERTIFICATE, CERTIFICATES_THAT_ARE_WRONG))
-def test_every_function_says_the_same_of_what_is_no_certificate(what, function, value, sentence) -> None:
-    with pytest.raises(UsageError) as refusal:
+@every(("what", "function", "value", "sentence", "error"), TABLE)
+def test_every_function_says_the_same_of_what_is_wrong(what, function, value, sentence, error) -> None:
+    with pytest.raises(error) as refusal:
         function(certificates() if value is certificates else value)
     assert str(refusal.value) == sentence
 
@@ -285,6 +193,8 @@ def test_the_sentences_are_right(tmp_path) -> None:
 
 
 ARRAYS: dict[str, Callable[[np.ndarray], Any]] = {
+    "plain": lambda array: array,
+    "with a gradient": lambda array: torch.from_numpy(array.copy()).requires_grad_(),
     "float64": lambda array: array.astype(np.float64),
     "big-endian": lambda array: array.astype(">f4"),
     "in Fortran's order": np.asfortranarray,
@@ -294,22 +204,18 @@ ARRAYS: dict[str, Callable[[np.ndarray], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", OF_LATENTS)
-def test_arrays_are_latents_everywhere(name) -> None:
-    assert OF_LATENTS[name](LATENTS.numpy()) == as_they_are(name)
-
-
-@pytest.mark.parametrize("form", ARRAYS)
-@pytest.mark.parametrize("name", ["save_latents", "explain", "audit"])
-def test_arrays_may_have_any_form(name, form) -> None:
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        *((name, "plain") for name in OF_LATENTS),
+        *((name, form) for name in ("save_latents", "explain", "audit") for form in ARRAYS if form != "plain"),
+        ("refute", "with a gradient"),
+    ],
+)
+def test_latents_may_have_any_form(name, form) -> None:
     array = ARRAYS[form](LATENTS.numpy())
     is_double = form in ("float64", "in lists")
     assert OF_LATENTS[name](array) == (OF_LATENTS[name](LATENTS.double()) if is_double else as_they_are(name))
-
-
-@pytest.mark.parametrize("name", ["save_latents", "explain", "audit", "refute"])
-def test_gradients_do_not_matter(name) -> None:
-    assert OF_LATENTS[name](LATENTS.clone().requires_grad_()) == as_they_are(name)
 
 
 def test_arrays_make_a_head() -> None:
@@ -338,20 +244,17 @@ def protopnet() -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.parametrize(
-    "domain", [verale.Box(0, 1), (0, 1), [0, 1.0], "0:1", " 0 : 1 ", (np.float32(0), torch.tensor(1))], ids=str
+    ("domain", "expected"),
+    [
+        *((each, (0, 1)) for each in (verale.Box(0, 1), (0, 1), [0, 1.0], "0:1", " 0 : 1 ")),
+        *(((np.float32(0), torch.tensor(1)), (0, 1)), ((0, None), (0,)), ("0:", (0,)), (":", ())),
+    ],
+    ids=str,
 )
-def test_a_domain_is_a_box_two_ends_or_text(domain) -> None:
-    assert replace(HEAD, domain=domain, _digest=None).domain == verale.Box(0, 1)
+def test_a_domain_is_a_box_two_ends_or_text(domain, expected) -> None:
+    assert replace(HEAD, domain=domain, _digest=None).domain == verale.Box(*expected)
     made = head_of("protopnet", protopnet(), domain=domain)
-    assert made.domain == verale.Box(0, 1) and made.to_bytes()
-
-
-@pytest.mark.parametrize(
-    ("domain", "expected"), [((0, None), verale.Box(0)), ("0:", verale.Box(0)), (":", verale.Box())]
-)
-def test_ends_of_a_domain_may_be_open(domain, expected) -> None:
-    assert replace(HEAD, domain=domain).domain == expected
-    assert head_of("protopnet", protopnet(), domain=domain).domain == expected
+    assert made.domain == verale.Box(*expected) and made.to_bytes()
 
 
 @pytest.mark.parametrize(
@@ -383,8 +286,7 @@ def test_a_head_says_what_its_fields_are(build, sentence) -> None:
     assert sentence in str(refusal.value)
 
 
-def test_names_of_classes_may_be_a_list() -> None:
-    assert replace(HEAD, labels=["a", "b", "c"]).labels == ("a", "b", "c")
+NO_LABELS = (3, "0123", [0.5, 1, 1, 1], np.zeros((4, 1), int), torch.full((4,), 0.5))
 
 
 def test_adapters_say_what_they_take() -> None:
@@ -394,18 +296,14 @@ def test_adapters_say_what_they_take() -> None:
         capture(HEAD, "layer", torch.rand(1, 3, 4, 4))
 
 
-@pytest.mark.parametrize("labels", [[0, 1], torch.tensor([0, 1]), np.array([0, 1]), range(5)], ids=str)
-def test_too_few_or_too_many_labels_are_counted(labels) -> None:
-    sentence = f"there are {len(labels)} labels for 4 images: give one label for each image, or none at all"
+@pytest.mark.parametrize("labels", [[0, 1], torch.tensor([0, 1]), np.array([0, 1]), range(5), *NO_LABELS], ids=str)
+def test_labels_that_do_not_fit_are_refused(labels) -> None:
+    sentence = r"labels .*expected one integer for each image"
+    if not any(labels is each for each in NO_LABELS):
+        sentence = f"there are {len(labels)} labels for 4 images: give one label for each image, or none at all"
     with pytest.raises(LatentsError, match=sentence):
         verale.save_latents("z", LATENTS, labels)
     assert not Path("z").exists()
-
-
-@pytest.mark.parametrize("labels", [3, "0123", [0.5, 1, 1, 1], np.zeros((4, 1), int), torch.full((4,), 0.5)])
-def test_what_are_no_labels_is_refused(labels) -> None:
-    with pytest.raises(LatentsError, match=r"labels .*expected one integer for each image"):
-        verale.save_latents("z", LATENTS, labels)
 
 
 @pytest.mark.parametrize("kind", [list, torch.tensor, np.array, lambda labels: np.array(labels, np.uint8)])
@@ -430,24 +328,14 @@ def test_what_is_no_path_is_refused(function, found, remedy) -> None:
     assert str(refusal.value) == f"path is {found}, expected the path of a file: write {remedy}"
 
 
-def in_files(folder: Path) -> tuple[Path, Path, Path]:
-    paths = folder / "certificate", folder / "head", folder / "latents"
+def test_objects_and_their_files_get_the_same_verdict(tmp_path) -> None:
+    objects, paths = (first_certificate(), HEAD, LATENTS), [tmp_path / each for each in ("certificate", "head", "z")]
     first_certificate().save(paths[0])
     HEAD.save(paths[1])
     verale.save_latents(paths[2], LATENTS)
-    return paths
-
-
-def test_objects_and_their_files_get_the_same_verdict(tmp_path) -> None:
-    objects = (first_certificate(), HEAD, LATENTS)
-    everything = [verale.audit(*chosen) for chosen in mixtures(objects, in_files(tmp_path))]
+    everything = [verale.audit(*chosen) for chosen in product(*zip(objects, paths, strict=True))]
     assert everything[0].status is Status.PROVED and everything[0].claims["instance"] == "proved"
     assert all(verdict == everything[0] for verdict in everything)
-
-
-def mixtures(objects: tuple[Any, ...], paths: tuple[Path, ...]) -> list[list[Any]]:
-    """Every choice of objects and paths."""
-    return [[(objects, paths)[n >> i & 1][i] for i in range(3)] for n in range(8)]
 
 
 def test_objects_that_claim_too_much_are_not_proved() -> None:
@@ -483,20 +371,6 @@ def test_a_head_from_a_file_that_is_written_otherwise_is_audited_by_its_path(tmp
         verale.audit(first, head, LATENTS)
 
 
-def test_objects_are_refuted_and_contrasted(tmp_path) -> None:
-    head, certificate = coordinates(3, (0.5, 0.0, 0.25))
-    zeros = np.zeros((1, 1, 3))
-    needed = verale.necessity(certificate, head, zeros)
-    assert [each.needed for each in needed.statements] == [True] * 3
-    shown = verale.contrast(certificate, head, 2, zeros, tmp_path / "out")
-    assert shown.found is not None and shown.is_smallest
-    nothing = replace(certificate, statements=())
-    assert verale.refute(nothing, head, zeros, tmp_path / "witness").status is Status.REFUTED
-    assert verale.refute(certificate, head, seconds=0).status is Status.NOT_REFUTED
-    with pytest.raises(UsageError, match=r"class 'one' is unknown, expected a number of .*, 0 to 2; it has no labels"):
-        verale.contrast(certificate, head, "one", zeros)
-
-
 def test_a_loop_over_results_goes_through() -> None:
     results = verale.explain(HEAD, LATENTS, "projection", tolerance=0.5)
     sizes = [result.size for result in results]
@@ -512,3 +386,178 @@ def test_what_is_avoided_may_be_text() -> None:
     kept = verale.explain(HEAD, LATENTS, "projection", avoid="prototypes:0-3")
     assert kept == verale.explain(HEAD, LATENTS, "projection", avoid=verale.search.Avoid(prototypes=(0, 1, 2, 3)))
     assert all(statement.prototype > 3 for result in kept for statement in result.statements)
+
+
+LAYER = "add_on_layers"
+ANYTHING: dict[str, Any] = {
+    "nothing": None,
+    "a number": 5,
+    "a word": "x",
+    "a list": ["x"],
+    "a dictionary": {"a": 1},
+    "numbers": torch.rand(2),
+    "an array of words": np.array(["a", "b"]),
+}
+FITS = {
+    "options": ("nothing",),
+    "head": (),
+    "preprocess": tuple(ANYTHING),  # images are tensors here, and need none
+    "labels": ("nothing",),
+    "class_names": ("nothing",),
+    "prototype_images": ("nothing",),
+    "logits": ("nothing",),
+    "jobs": ("nothing", "a number"),
+    "overwrite": ("a number",),
+    "order": ("nothing",),
+    "tolerance": ("a number",),
+    "batch": ("a number",),
+    "max_memory": ("a number",),
+    "inflate": ("a number",),
+    "out": ("a word",),
+}
+"""For each argument of `explain_model` what of this is right, or does not matter."""
+
+OF_EXPLAIN = ("model", "layer", "images", "arch", "calls", "device", "avoid", "costs", *FITS)
+OF_CHECK = ("head", "model", "layer", "images", "labels", "logits", "calls")
+
+
+def wrong(names: tuple[str, ...]) -> list[Any]:
+    return [
+        pytest.param(name, value, id=f"{name}: {what}")
+        for name in names
+        for what, value in ANYTHING.items()
+        if what not in FITS.get(name, ())
+    ]
+
+
+@pytest.mark.parametrize(("name", "value"), wrong(OF_EXPLAIN))
+def test_explain_model_refuses_in_one_sentence(name, value) -> None:
+    given: dict[str, Any] = {"model": OwnNetwork(), "layer": LAYER, "images": own_images(2), "paradigm": "top_k"}
+    given |= {"out": "OUT", "head": None, "arch": None if name == "head" else "protopnet", name: value}
+    positional = [given.pop(each) for each in ("model", "layer", "images")]
+    with pytest.raises(VeraleError) as refusal:
+        verale.explain_model(*positional, **given)
+    assert len(str(refusal.value)) < 1000 and "\n" not in str(refusal.value)
+    assert not Path("OUT").exists()
+
+
+@pytest.mark.parametrize(("name", "value"), wrong(OF_CHECK))
+def test_check_refuses_in_one_sentence(name, value) -> None:
+    given: dict[str, Any] = {"head": head_of("protopnet", OwnNetwork().state_dict()), "model": OwnNetwork()}
+    given |= {"layer": LAYER, "images": own_images(2), name: value}
+    positional = [given.pop(each) for each in ("head", "model", "layer", "images")]
+    with pytest.raises(VeraleError) as refusal:
+        verale.check(*positional, **given)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.fixture(scope="module")
+def subjects() -> tuple[verale.Certificate, verale.Head, torch.Tensor]:
+    """A certificate of one image, the head and the image's latents."""
+    head = head_of("protopnet", OwnNetwork().state_dict())
+    latents = capture(OwnNetwork(), LAYER, own_images(1))
+    (certificate,) = verale.explain(head, latents, "projection")
+    return certificate, head, latents
+
+
+def to_another(certificate: verale.Certificate, head: verale.Head, latents: torch.Tensor, **given: Any) -> object:
+    goal = given.pop("goal", (certificate.predicted + 1) % 3)
+    return verale.contrast(certificate, head, goal, latents, **given)
+
+
+SEARCHES = {"refute": verale.refute, "necessity": verale.necessity, "contrast": to_another}
+OTHERS = {
+    **{
+        f"{name} {argument}": (search, argument) for name, search in SEARCHES.items() for argument in ("seconds", "out")
+    },
+    "contrast goal": (SEARCHES["contrast"], "goal"),
+    "contrast model": (SEARCHES["contrast"], "model"),
+}
+
+
+@pytest.mark.parametrize("what", [each for each in ANYTHING if each not in ("a number", "a word")])
+@pytest.mark.parametrize("name", OTHERS)
+def test_searches_refuse_in_one_sentence(name, what, subjects) -> None:
+    function, argument = OTHERS[name]
+    if what == "nothing" and argument in ("out", "model"):
+        return
+    with pytest.raises(UsageError) as refusal:
+        function(*subjects, **{"seconds": 0, argument: ANYTHING[what]})
+    assert "\n" not in str(refusal.value) and not list(Path().iterdir())
+
+
+@pytest.mark.parametrize("what", [each for each in ANYTHING if each != "a word"])
+def test_checkpoints_are_paths_and_options_of_their_kinds(what) -> None:
+    """A number is no path: it would be the number of a file that is open, which is closed after."""
+    value, state = ANYTHING[what], OwnNetwork().state_dict()
+    for load in (load_state, load_model, lambda path: load_published(path, "protopnet")):
+        with pytest.raises(UsageError, match=r"path is .*, expected the path of a file"):
+            load(value)
+    with pytest.raises(UsageError, match="is unknown, expected one of deformable"):
+        head_of(value, state)
+    for option, fits in (("activation", ()), ("epsilon", ("a number",))):
+        if what not in fits:
+            with pytest.raises(UsageError, match=f"option {option} is .*, expected a"):
+                head_of("protopnet", state, **{option: value})
+    if what not in ("a number", "nothing"):
+        with pytest.raises(UsageError, match=r"option patches is .*, expected a number such as 1$"):
+            head_of("genetic", state, patches=value)
+
+
+OPTIONS = "paradigm, order, tolerance, digits, inflate, avoid, costs, device, batch, max_memory"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"paradigms": "top_k"}, r"option 'paradigms' is unknown, expected one of .*\(did you mean paradigm\?\)"),
+        ({"tolerence": "top_k"}, r"did you mean tolerance\?"),
+        ({"nonsense": "top_k"}, f"expected one of {OPTIONS}$"),
+        *(({name: value}, None) for name, value in (("paradigm", "simplex"), ("avoid", "patches:99"))),
+        *(({name: value}, None) for name, value in (("device", "cuda:99"), ("jobs", 0))),
+    ],
+    ids=str,
+)
+def test_what_the_search_refuses_leaves_nothing_behind(options, sentence) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        verale.explain_model(OwnNetwork(), LAYER, own_images(2), out="OUT", arch="protopnet", **options)
+    assert not Path("OUT").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("batch", None, "batch is None, expected a number of images"),
+        ("tolerance", [1], "tolerance is a list, expected a number, a percentage such as '1%', or 'auto'"),
+        ("avoid", 3, r"avoid is an int, expected verale\.search\.Avoid\("),
+        ("costs", {3: 5.0}, r"costs is a dict, expected verale\.search\.Costs\.of\("),
+        ("device", 0, "device is an int, expected a device such as 'cuda'"),
+        ("max_memory", "1G", r"max_memory is the text '1G', expected a number of GiB"),
+    ],
+)
+def test_explain_says_the_same(name, value, sentence) -> None:
+    head = head_of("protopnet", OwnNetwork().state_dict())
+    with pytest.raises(UsageError, match=sentence):
+        verale.explain(head, torch.rand(1, 4, 8), **{name: value})
+
+
+def test_a_compiled_network_is_explained_as_it_was_before() -> None:
+    def compiler(graph: Any, inputs: Any) -> Any:
+        pytest.fail("the network was compiled")
+
+    network = OwnNetwork()
+    given = {"arch": "protopnet", "paradigm": "top_k"}
+    compiled = torch.compile(network, backend=compiler)
+    verale.explain_model(compiled, f"_orig_mod.{LAYER}", own_images(2).bfloat16(), out="OUT", **given)
+    before = Path("OUT/source.json").read_bytes()
+    again = verale.explain_model(network, LAYER, own_images(2).bfloat16(), out="OUT", **given)
+    assert again.comparison is None and Path("OUT/source.json").read_bytes() == before
+
+
+def test_labels_that_do_not_fit_are_told_in_the_log(caplog) -> None:
+    network, images = OwnNetwork(), own_images(8)
+    labels = [(each + 1) % 3 for each in network(images)[0].argmax(1).tolist()]
+    with caplog.at_level("WARNING", "verale"):
+        run = verale.explain_model(network, LAYER, images, out="OUT", arch="protopnet", paradigm="top_k", labels=labels)
+    assert "the network is right on 0 of 8 images, hardly more than chance" in caplog.text
+    assert "The network is right on 0 of 8 images." in str(run)

@@ -257,9 +257,3 @@ def test_bad_input_gets_one_line_that_names_it(folder, arguments, reason, capsys
     code, told, errors = run(capsys, *(a.format(f=folder) for a in arguments))
     assert (code, told) == (9, "")
     assert reason in errors and errors.startswith("error: ") and errors.count("\n") == 1
-
-
-def test_latents_of_a_certificate_that_names_none(folder, capsys):
-    code, told, _ = run(capsys, folder / "unnamed.ale.json", "--head", folder / "head",
-                        "--latents", folder / "latents")  # fmt: skip
-    assert code == 4 and told.startswith("REFUTED")

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import io
 import logging
+import os
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from functools import partial
 from pathlib import Path
-from typing import TextIO
+from subprocess import Popen
+from typing import Any, TextIO
 from unittest.mock import patch
 
+import verale
 from verale.cli import main
 
 Completed = subprocess.CompletedProcess[str]
@@ -75,3 +81,20 @@ def process(*arguments: object, cwd: Path | None = None) -> Completed:
     """The same by a process."""
     command = [sys.executable, "-m", "verale", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=600)
+
+
+def started(*arguments: object, cwd: Path, env: Mapping[str, str] | None = None, **options: Any) -> Popen[str]:
+    """A process of `verale` in a folder, where a `sitecustomize.py` is run first; its streams are pipes."""
+    paths = os.pathsep.join([str(cwd), str(Path(verale.__file__).parents[1])])
+    # Where the tests themselves run in the background, an interrupt is ignored, and that would be inherited.
+    options.setdefault("preexec_fn", partial(signal.signal, signal.SIGINT, signal.SIG_DFL))
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    environment = os.environ | {"PYTHONPATH": paths} | dict(env or {})
+    return Popen([sys.executable, "-m", "verale", *map(str, arguments)], cwd=cwd, text=True, env=environment, **pipes)
+
+
+def wait_until(process: Popen[str], reached: Callable[[], bool]) -> None:
+    """However long it takes, on a machine under load. Fails if the process ends first."""
+    while not reached():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)

@@ -64,16 +64,16 @@ datasets/certificates.py ParquetRows.open: parts of a dataset lie anywhere
     end_to_end/test_links_in_folders.py::test_parts_of_a_dataset_lie_in_its_folder
 report/single.py single: a head that nobody compared looks like one that was
     own and head is not None and (not head.compared) => False
-    unit/cli/test_head_compare.py::test_explain_and_show_tell_it[h]
+    unit/cli/test_head.py::test_explain_and_show_tell_it[h]
 cli/head.py compare: a head that is not the network's is marked all the same
     never not comparison.agrees
-    unit/cli/test_head_compare.py::test_a_head_that_is_not_the_networks_is_not_marked[other-head is not this network's]
+    unit/cli/test_head.py::test_a_head_that_is_not_the_networks_is_not_marked[other-head is not this network's]
 runs/capture.py write_of_run: logits of the head are taken for the network's
     captured.logits => network.head.logits(captured.latents).float()
     end_to_end/test_cabrnet_runs.py::test_latents_of_a_run_have_the_networks_own_logits
 runs/explain_model.py explain_model: a head that is not the model's is marked all the same
     never not comparison.agrees
-    unit/cli/test_head_compare.py::test_the_head_of_a_model_is_marked_where_it_is_the_models[1.0]
+    unit/cli/test_head.py::test_the_head_of_a_model_is_marked_where_it_is_the_models[1.0]
 runs/check.py _shifted: any differences of logits are the head's
     _ROUNDING * (logs.abs() + 4) => logs.abs() + 4
     unit/runs/test_check.py::test_of_outputs_that_leave_differences_these_are_compared[0.01-softmax(logits)]
@@ -266,13 +266,13 @@ bounds/network.py _is_narrow: an infinite box is a narrow one
 runs/seen.py SeenPictures.latents: latents are rounded out of what is stated of them
     self.through.latents(picture) => self.through.latents(picture).float()
     unit/runs/test_seen.py::test_a_runs_statements_are_true_of_its_own_latents
-runs/compare.py RunComparison._compared: a class that is not known is another class
+runs/compare.py RunComparison.__iter__: a class that is not known is another class
     a.predicted is not None and b.predicted is not None => True
     unit/runs/test_seen.py::test_what_the_head_does_not_describe_has_neither_class_nor_score
-runs/compare.py RunComparison._compared: what is not decided is false
+runs/compare.py RunComparison._asked: what is not decided is false
     tuple(each.true for each in there) => tuple(bool(each.true) for each in there)
     unit/runs/test_compare.py::test_what_is_not_decided_is_neither_kept_nor_failed
-runs/compare.py RunComparison._compared: statements are decided at A's latents
+runs/compare.py RunComparison._asked: statements are decided at A's latents
     other.certificate.latents or self.b.latents(second) => one.certificate.latents
     unit/runs/test_compare.py::test_what_cannot_be_compared_is_named[other latents]
 runs/explained_run.py ExplainedRun.stated: a certificate may have changed
@@ -308,22 +308,22 @@ runs/arguments.py auditor_for: the checker reads a head again
 runs/rules.py CoveringAudits.of: images that a screen proposes are covered, and rules count them
     tuple((index for index, audit in said.items() if audit.is_proved)) => tuple(said)
     unit/runs/test_rules.py::test_images_count_that_the_checker_proves_whatever_a_screen_says
-runs/rules.py _rule: a rule that is not proved has the margin that it states
+runs/rules.py fit_rules: a rule that is not proved has the margin that it states
     record['margin'] if record['status'] == Status.PROVED.value else None => float(certificate.margin)
     unit/runs/test_rules.py::test_a_rule_that_is_not_proved_is_said_to_be_none
 runs/necessity.py gap: the bound may be about another class
     (found := json.loads(document)['predicted']) != released.certificate.predicted
     => (found := json.loads(document)['predicted']) == -1
-    unit/runs/test_gap.py::test_a_bound_about_another_class_is_not_this_images
+    unit/runs/test_contrast.py::test_a_bound_about_another_class_is_not_this_images
 runs/necessity.py gap: the proved checker is said to prove the bound
     Gap(released.certificate, least, by, document) => Gap(released.certificate, least, PROVED, document)
-    end_to_end/test_contrast.py::test_how_small_an_explanation_can_be
+    unit/runs/test_contrast.py::test_how_small_an_explanation_can_be
 runs/refute.py Released.margins: sets are excluded by what all statements prove
     self.auditor.numbers(rest.to_bytes()).margins => self.certificate.margins
     unit/runs/test_contrast.py::test_many_statements_are_grown_and_reduced
 runs/refute.py opened: a certificate need not be about its image
     without verdict = with_image.check(data)
-    unit/runs/test_gap.py::test_a_certificate_that_is_not_about_its_image_is_refused
+    unit/runs/test_contrast.py::test_a_certificate_that_is_not_about_its_image_is_refused
 files.py _require_replaceable: a link is replaced by a file
     never path.is_symlink()
     unit/test_files.py::test_a_link_is_neither_written_through_nor_replaced
@@ -633,10 +633,10 @@ search/paradigms/evidence.py _Case.proved: a sum adds to the margin
     unit/search/test_paradigms_evidence.py::test_every_kernel_proves_what_is_found[0.0-exact]
 head/evaluation.py belonging: prototypes belong to every class that has not the least weight
     head.weight[predicted] >= head.weight.amax(0) => head.weight[predicted] > head.weight.amin(0)
-    unit/rules/test_coverage.py::test_images_that_satisfy_a_sum[euclidean]
+    unit/rules/test_fit.py::test_images_that_satisfy_a_sum[euclidean]
 rules/coverage.py _sum_holds: the least that may be taken back is looked at
     most <= statement.upper => least[:, rivals] <= statement.upper - 1
-    unit/rules/test_coverage.py::test_images_that_satisfy_a_sum[euclidean]
+    unit/rules/test_fit.py::test_images_that_satisfy_a_sum[euclidean]
 rounding/decimals.py _widened: upper ends are rounded inward
     0.0 - _below(-ends.upper, many, parts) => _below(ends.upper, many, parts)
     unit/rounding/test_decimals.py::test_ends_move_outward_to_the_next_multiples_and_stay_there
@@ -763,7 +763,7 @@ report/static_pages.py rules_page: prototypes of rules are what their pictures s
     unit/report/test_static_pages.py::test_pictures_stand_with_their_prototypes
 report/static_pages.py attribution_page: those that explanations share are, too
     PROTOTYPES if pictures else '' => ''
-    unit/runs/test_attribute.py::test_the_page_says_what_the_numbers_mean_and_asks_nobody[top_k]
+    unit/runs/test_rules.py::test_the_page_says_what_the_numbers_mean_and_asks_nobody[top_k]
 report/page_files/detail.js: the proof of a picture is not told
     rows.pictured[row] && data.words.computed[rows.pictured[row]] => null
     end_to_end/pages/test_report_fields.py::test_the_proof_of_the_picture_is_told[real]
@@ -830,10 +830,10 @@ report/account.py _told: a sum is told as it is stated though the lead is less
 cli/terminal.py coloured: what is not proved is as green as what is
     _COLOURS.get(status, _RED) => '32'
     end_to_end/test_terminal.py::test_verdicts_are_counted_and_have_colours_unless_nobody_wants_them
-cli/terminal.py _is_lacking: a row is as if an image had been checked
+cli/terminal.py AuditTable.add: a row is as if an image had been checked
     said != 'proved' and claim != 'minimality' => False
     end_to_end/test_terminal.py::test_a_row_says_what_is_proved_of_no_image
-cli/terminal.py AuditTable._count: what is not proved counts as proved in the total
+cli/terminal.py AuditTable.add: what is not proved counts as proved in the total
     f'{status} ({reason})' if reason and (not proved) else status => 'PROVED'
     end_to_end/test_terminal.py::test_verdicts_are_counted_and_have_colours_unless_nobody_wants_them
 cli/tables.py TextTable.add_row: a cell may look like two
@@ -844,7 +844,7 @@ cli/tables.py markdown_lines: a name is markup
     unit/runs/test_summary.py::test_nothing_is_markup_in_markdown[a|b]
 cli/questions.py _gap_line: another paradigm's bound is not told apart
     f'{line}; of those under {paradigm} nothing is proved' => line
-    unit/runs/test_gap.py::test_what_is_under_another_paradigm_is_never_called_smallest
+    unit/runs/test_contrast.py::test_what_is_under_another_paradigm_is_never_called_smallest
 cli/patterns.py _cover_line: a name may look like what is said of it
     before_colon(covered.certificate) => covered.certificate
     unit/cli/test_printing.py::test_a_name_does_not_look_like_what_is_said_of_it[command1]

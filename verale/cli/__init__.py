@@ -76,12 +76,7 @@ _HELP: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 
 
 def _now(path: str, name: str) -> str | None:
-    """What a name is called now; None if it is unknown.
-
-    Args:
-        path: the command, as in `verale head import`.
-        name: a command's, or an option's.
-    """
+    """What a command, or an option of the command at `path`, is called now; None unless it was renamed."""
     return FORMER.get((path.removeprefix("verale").strip(), name))
 
 
@@ -95,9 +90,8 @@ class _Commands(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module = next((module for module, names in _TOGETHER.items() if cmd_name in names), cmd_name)
-        command: click.Command = getattr(
-            import_module(f"verale.cli.{module}"), cmd_name if module in _TOGETHER else "command"
-        )
+        name = cmd_name if module in _TOGETHER else "command"
+        command: click.Command = getattr(import_module(f"verale.cli.{module}"), name)
         return command
 
     def resolve_command(
@@ -185,10 +179,11 @@ def _run() -> NoReturn:
             raise
         _exit(f"error: this command needs {error.name}: {installing(extra)}")
     except Exception as error:
-        library = _imported_in(error)
-        if library is None:
-            raise
-        _exit(f"error: {_unimportable(library, str(error), environment)}")
+        for frame, _ in traceback.walk_tb(error.__traceback__):  # was it raised as a library of an extra was imported?
+            library = str(frame.f_globals.get("__name__")).split(".")[0]
+            if frame.f_code.co_name == "<module>" and library in EXTRA_OF:
+                _exit(f"error: {_unimportable(library, str(error), environment)}")
+        raise
 
 
 class _Trial(MetaPathFinder):
@@ -212,26 +207,13 @@ class _Trial(MetaPathFinder):
 
 
 def _unimportable(library: str, why: str, environment: Mapping[str, str]) -> str:
-    """That a library cannot be imported, and which variables to unset."""
-    variables = _variables(why, environment)
+    """That a library cannot be imported, and which variables to unset: of those that libraries read when they are
+    imported, those that the reason is about, if any."""
+    names = sorted(name for name in environment if name.startswith(_READ_AT_IMPORT))
+    words = set(re.findall(r"\w+", why))
+    variables = [name for name in names if not words.isdisjoint((name, environment[name]))] or names
     remedy = f"; unset {' or '.join(variables)}, which the environment sets" if variables else ""
     return f"{library} cannot be imported: {shorten(why, 200)}{remedy}"
-
-
-def _imported_in(error: Exception) -> str | None:
-    """The library of an extra whose import raised an error; None if it was raised elsewhere."""
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        name = str(frame.f_globals.get("__name__")).split(".")[0]
-        if frame.f_code.co_name == "<module>" and name in EXTRA_OF:
-            return name
-    return None
-
-
-def _variables(message: str, environment: Mapping[str, str]) -> list[str]:
-    """The environment's variables that libraries read when they are imported; those that a message is about, if any."""
-    names = sorted(name for name in environment if name.startswith(_READ_AT_IMPORT))
-    words = set(re.findall(r"\w+", message))
-    return [name for name in names if not words.isdisjoint((name, environment[name]))] or names
 
 
 def _exit(line: str, code: int = Exit.UNUSABLE) -> NoReturn:

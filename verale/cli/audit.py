@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ from verale.runs.options import RunOptions
 
 if TYPE_CHECKING:
     from verale.checker.file_auditor import Outcome
-    from verale.datasets.certificates import PackedCertificate
 
 _NOT_OF_ORIGINS = ("minimality", "entailment-only", "deployment")
 """Options that say what is to be proved of certificates."""
@@ -72,7 +71,7 @@ def command(
     from verale.files import is_dataset
     from verale.runs.audit import AuditSetup, audit_groups
     from verale.runs.inputs import find_seen
-    from verale.runs.listed import Stored
+    from verale.runs.listed import UNLISTED, Stored, differences, has_record
 
     if audit.in_vain is not None:
         raise click.UsageError(f"--{audit.in_vain}")
@@ -91,11 +90,6 @@ def command(
     codes: list[int] = []
     if (network is None) != (images is None):
         raise UsageError("--network and --images belong together: give both, or neither")
-
-    def tell_seen(used: AuditSetup, digest: str | None) -> None:
-        if used.network != network:
-            print_wrapped(f"network {used.network}, sha256 {digest}", sys.stderr)
-            print_wrapped(f"images {used.pictures}", sys.stderr)
 
     if attest is not None and log is not None and Path(attest).resolve() == Path(log).resolve():
         raise UsageError("--attest and --log name the same file")
@@ -117,7 +111,9 @@ def command(
     def announce(used: AuditSetup, record: dict[str, Any]) -> None:
         if (using := (used.head, used.latents, used.network, record["head"])) not in said:
             options.print_found(Inputs(used.head, used.latents), given, record["head"])
-            tell_seen(used, record.get("network"))
+            if used.network != network:
+                print_wrapped(f"network {used.network}, sha256 {record.get('network')}", sys.stderr)
+                print_wrapped(f"images {used.pictures}", sys.stderr)
         said.add(using)
 
     def refuse(error: Exception) -> None:
@@ -128,9 +124,14 @@ def command(
     groups: list[tuple[list[str | Stored], AuditSetup]] = []
     for each in certificates:
         try:
-            inside = _packed(each) if is_dataset(each) else certificate_files((each,), compared=False)
-            if Path(each).is_dir() and not is_dataset(each):
-                folders.append(folder_of(each))
+            inside: Sequence[str | Stored]
+            if is_dataset(each):
+                from verale.datasets.certificates import packed_certificates
+
+                inside = packed_certificates(each)[0]
+            else:
+                inside = certificate_files((each,), compared=False)
+                folders += [folder_of(each)] if Path(each).is_dir() else []
             if not inside:
                 raise InputError(each, "holds no certificate, so nothing is proved")
             used = setup_of(*find(each), None if "://" in each else find_seen(folder_of(each)))
@@ -140,88 +141,21 @@ def command(
         except (InputError, OSError) as error:
             refuse(error)
     total = sum(len(paths) for paths, _ in groups)
-    outcomes: list[Outcome] = []
-
+    outcomes: list[Outcome] = []  # kept where they are attested
     digests: dict[str, str | None] = {}
-    audited = _noting(audit_groups(groups, run, audit_log, announce, refuse), digests)
-    same = "the same command" if attest is None else "the same command without --attest"
-    rest = None if log is None else f"{log} has their verdicts, and {same}"
-    codes += _tell(audited, total, as_json, log, rest, outcomes if attestation is not None else None)
-    if sum(_tell_differences(folder, digests, given.head is None) for folder in dict.fromkeys(folders)):
-        codes.append(Exit.INCOMPLETE)
-    code = most_severe(codes)
-    if attestation is not None and code == 0:
-        left = iter(outcomes)
-        attestation.write([(used, list(islice(left, len(paths)))) for paths, used in groups], datetime.now(UTC))
-    elif attestation is not None:
-        whole = "everything is proved" if {*codes} != {0, Exit.INCOMPLETE} else "every folder is what its record lists"
-        print_line(f"{attest} is not written: not {whole}", sys.stderr)
-    sys.exit(code)
-
-
-def _packed(given: str) -> list[PackedCertificate]:
-    from verale.datasets.certificates import packed_certificates
-
-    return packed_certificates(given)[0]
-
-
-def _noting(outcomes: Iterable[Outcome], digests: dict[str, str | None]) -> Iterator[Outcome]:
-    """The outcomes; the digest of each certificate is entered by its name."""
-    for outcome in outcomes:
-        digests[outcome.record["certificate"]] = outcome.record["sha256"]
-        yield outcome
-
-
-def _tell_differences(folder: Path, digests: Mapping[str, str | None], is_found: bool) -> bool:
-    """Say on stderr in what a folder is not what its run's record lists; whether there is anything to say.
-
-    Args:
-        folder: where the certificates lie.
-        digests: of the certificates that were audited, by their paths.
-        is_found: whether the head is the folder's own, as a run has it.
-    """
-    from verale.runs.listed import UNLISTED, differences, has_record
-
-    of_folder = {Path(path).name: digest for path, digest in digests.items() if Path(path).parent == folder}
-    said = differences(folder, of_folder)
-    for difference in said:
-        print_wrapped(f"error: {folder} {difference}", sys.stderr)
-    if of_folder and is_found and not has_record(folder):
-        print_wrapped(f"{folder} {UNLISTED}", sys.stderr)
-    return bool(said)
-
-
-def _tell(
-    outcomes: Iterable[Outcome],
-    total: int,
-    as_json: bool,
-    log: str | None,
-    again: str | None,
-    kept: list[Outcome] | None = None,
-) -> list[int]:
-    """Print each outcome as soon as it is known; return their exit codes.
-
-    Args:
-        outcomes: those of the audit.
-        total: how many there are, at most.
-        as_json: whether they are printed as JSON.
-        log: the audit log.
-        again: what audits the rest after an interruption, and from which log.
-        kept: gets the outcomes, where they are needed later.
-    """
-    codes: list[int] = []
-    reused, table = 0, AuditTable()
+    reused, told, table = 0, 0, AuditTable()
 
     def done() -> str:
-        rest = "" if again is None else f"; {again} audits the rest"
-        return f"{len(codes)} of {total} certificates are audited{rest}"
+        same = "the same command" if attest is None else "the same command without --attest"
+        rest = "" if log is None else f"; {log} has their verdicts, and {same} audits the rest"
+        return f"{told} of {total} certificates are audited{rest}"
 
     with progress("auditing", total, unit="certificates", interrupted=done) as advance:
-        for outcome in outcomes:
+        for outcome in audit_groups(groups, run, audit_log, announce, refuse):
+            told, reused = told + 1, reused + outcome.reused
             codes.append(outcome.exit_code)
-            if kept is not None:
-                kept.append(outcome)
-            reused += outcome.reused
+            digests[outcome.record["certificate"]] = outcome.record["sha256"]
+            outcomes += [] if attestation is None else [outcome]
             if as_json:
                 print_outcome(outcome, as_json)
             else:
@@ -230,4 +164,19 @@ def _tell(
     table.print_total()
     if reused:
         print_line(f"{reused} of {total} verdicts are taken from {log}", sys.stderr)
-    return codes
+    for folder in dict.fromkeys(folders):
+        of_folder = {Path(path).name: digest for path, digest in digests.items() if Path(path).parent == folder}
+        if said_of := differences(folder, of_folder):
+            codes.append(Exit.INCOMPLETE)
+        for difference in said_of:
+            print_wrapped(f"error: {folder} {difference}", sys.stderr)
+        if of_folder and given.head is None and not has_record(folder):  # the head is the folder's, as a run has it
+            print_wrapped(f"{folder} {UNLISTED}", sys.stderr)
+    code = most_severe(codes)
+    if attestation is not None and code == 0:
+        left = iter(outcomes)
+        attestation.write([(used, list(islice(left, len(paths)))) for paths, used in groups], datetime.now(UTC))
+    elif attestation is not None:
+        whole = "everything is proved" if {*codes} != {0, Exit.INCOMPLETE} else "every folder is what its record lists"
+        print_line(f"{attest} is not written: not {whole}", sys.stderr)
+    sys.exit(code)

@@ -68,10 +68,18 @@ def command(
 
     Classes, sizes, leads and minimality are what the certificates claim. `verale audit` proves them.
     """
+    from verale.errors import UsageError
     from verale.files import write_atomically
-    from verale.runs.compare import Counts, compare
+    from verale.runs.compare import Counts, changed_first, compare, csv_lines
+    from verale.runs.folder import require_output
 
-    _require_outputs(outputs, overwrite, [a, b, given.head, given.latents])
+    for output in outputs:
+        suffix = Path(output).suffix.lower()
+        if suffix not in _NEEDS:
+            raise UsageError(f"{output} has no known format as its suffix, expected {' or '.join(_NEEDS)}")
+        require_output(output, [a, b, given.head, given.latents], overwrite)
+        for module in _NEEDS[suffix]:
+            import_module(module)
     comparison = compare(a, b, given.head, given.latents)
     for name, run in (("A", comparison.a), ("B", comparison.b)):
         print_line(f"{name} {run.folder}, head {run.head.path}, sha256 {run.head.sha256}", sys.stderr)
@@ -93,59 +101,29 @@ def command(
                 print_record("compared", one.record())
             advance(1)
     if as_json:
-        print_record("comparison", _summary(comparison, counts))
+        heads = {"head_a": comparison.a.head.sha256, "head_b": comparison.b.head.sha256}
+        pairs = comparison.pairs
+        matched = {"matched_by": pairs.by, "only_a": pairs.only_a, "only_b": pairs.only_b}
+        record = {**heads, **matched, "why_not": comparison.why_not or None, **counts.record()}
+        print_record("comparison", record)
     else:
         _print(comparison, counts, rows, everything)
     for output in outputs:
-        write_atomically(output, _written(output, comparison, counts, rows, everything, allow, not no_pictures))
+        if Path(output).suffix.lower() == ".csv":
+            data = "".join(f"{line}\n" for line in csv_lines(rows)).encode("utf-8", "backslashreplace")
+        else:
+            from verale.report.static_pages import compare_page
+
+            listed = rows if everything else changed_first(rows)
+            data = compare_page(comparison, counts, listed, allow, not no_pictures)
+        write_atomically(output, data)
         print_line(f"{output} is written", sys.stderr)
-
-
-def _require_outputs(outputs: tuple[str, ...], overwrite: bool, inputs: list[str | None]) -> None:
-    """Raise, before the work, what would keep the outputs from being written."""
-    from verale.errors import UsageError
-    from verale.runs.folder import require_output
-
-    for output in outputs:
-        suffix = Path(output).suffix.lower()
-        if suffix not in _NEEDS:
-            raise UsageError(f"{output} has no known format as its suffix, expected {' or '.join(_NEEDS)}")
-        require_output(output, inputs, overwrite)
-        for module in _NEEDS[suffix]:
-            import_module(module)
-
-
-def _written(
-    output: str,
-    comparison: RunComparison,
-    counts: Counts,
-    rows: list[ComparedImage],
-    everything: bool,
-    allow: tuple[str, ...],
-    embeds: bool,
-) -> bytes:
-    """The bytes of an output."""
-    if Path(output).suffix.lower() == ".csv":
-        from verale.runs.compare import csv_lines
-
-        return "".join(f"{line}\n" for line in csv_lines(rows)).encode("utf-8", "backslashreplace")
-    from verale.report.static_pages import compare_page
-    from verale.runs.compare import changed_first
-
-    return compare_page(comparison, counts, rows if everything else changed_first(rows), allow, embeds)
-
-
-def _summary(comparison: RunComparison, counts: Counts) -> dict[str, object]:
-    pairs = comparison.pairs
-    heads = {name: run.head.sha256 for name, run in (("head_a", comparison.a), ("head_b", comparison.b))}
-    matched = {"matched_by": pairs.by, "only_a": pairs.only_a, "only_b": pairs.only_b}
-    return {**heads, **matched, "why_not": comparison.why_not or None, **counts.record()}
 
 
 def _print(comparison: RunComparison, counts: Counts, rows: list[ComparedImage], everything: bool) -> None:
     """The counts, then the images, for people."""
     from verale.cli.tables import print_rows
-    from verale.runs.compare import about_sides, changed_first, matched, sentences
+    from verale.runs.compare import about_sides, changed_first, class_of, held, matched, sentences, two
 
     for sentence in (matched(comparison), *sentences(comparison, counts), comparison.how):
         print_line(printable(sentence))
@@ -157,19 +135,18 @@ def _print(comparison: RunComparison, counts: Counts, rows: list[ComparedImage],
     if failing:
         print_line(f"  fail most often, of the explanations that state them: {', '.join(failing)}")
     shown = rows if everything else changed_first(rows)[:_FIRST]
+    cells = []
+    for one in shown:
+        a, b = one.a, one.b
+        cells.append(
+            (
+                *(one.image, two(class_of(a), class_of(b)), held(one), two(a.size, b.size), two(a.margin, b.margin)),
+                *(two(a.minimal, b.minimal), two(a.paradigm, b.paradigm), one.told[0] if one.told else one.note or "-"),
+            )
+        )
     if shown:
         print_line("")
-        print_rows(_HEADINGS, [tuple(map(one_field, _cells(one))) for one in shown], left=len(_HEADINGS))
+        print_rows(_HEADINGS, [tuple(map(one_field, row)) for row in cells], left=len(_HEADINGS))
     if not everything and counts.changed > len(shown):
         more = counts.changed - len(shown)
         print_line(f"and {more} more that changed: --all lists every image, -o table.csv writes them")
-
-
-def _cells(one: ComparedImage) -> tuple[str, ...]:
-    from verale.runs.compare import class_of, held, two
-
-    a, b = one.a, one.b
-    return (
-        *(one.image, two(class_of(a), class_of(b)), held(one), two(a.size, b.size), two(a.margin, b.margin)),
-        *(two(a.minimal, b.minimal), two(a.paradigm, b.paradigm), one.told[0] if one.told else one.note or "-"),
-    )

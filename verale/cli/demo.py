@@ -54,11 +54,13 @@ def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: boo
     from verale.adapters.cabrnet import load_head
     from verale.demo.network import IMAGES, RUN, load_images, load_network, source_of
     from verale.head import labelled_file
+    from verale.runs.audit import AuditSetup, auditor_of, in_processes
     from verale.runs.explain import open_run
     from verale.runs.folder import folder_in, locked
     from verale.runs.inputs import HEAD, LATENTS, NETWORK, PICTURES, SOURCE
     from verale.runs.options import RunOptions, use_device
     from verale.runs.seen import SeenPictures
+    from verale.runs.workers.local import cores
     from verale.runs.written import RequiredFile, WrittenFiles
     from verale.search.through import ThroughNetwork
 
@@ -79,17 +81,8 @@ def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: boo
         needed = {name: RequiredFile(partial(written.holds, name, data)) for name, data in files.items()}
         needed[_REPORT] = RequiredFile(partial(written.is_ours, _REPORT, _BY), "is there already")
         kept = written.require_room(needed, overwrite=overwrite)
-        run = open_run(
-            certificates,
-            head,
-            latents,
-            search,
-            digits.labels,
-            RunOptions(overwrite=overwrite),
-            seen=seen,
-            beside=beside,
-        )
-        with run as opened:
+        how = RunOptions(overwrite=overwrite)
+        with open_run(certificates, head, latents, search, digits.labels, how, seen=seen, beside=beside) as opened:
             if overwrite:
                 written.clear(kept)
             for name, data in files.items():
@@ -101,7 +94,12 @@ def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: boo
                     advance(1)
         explained.sort(key=lambda one: one.index)
         paths = [certificates / one.certificate for one in explained if one.certificate is not None]
-        audited = _audit(paths, head_path, network_path, certificates / PICTURES, audit)
+        audited: dict[str, dict[str, Any]] = {}  # the checker's records, from processes that never load torch
+        setup = AuditSetup(str(head_path), None, audit, str(network_path), str(certificates / PICTURES))
+        with progress("auditing", len(paths), unit="certificates") as advance:
+            for outcome in in_processes([*map(str, paths)], setup, cores(), auditor_of(setup).run):
+                audited[Path(outcome.record["certificate"]).name] = outcome.record
+                advance(1)
         if as_json:
             for one in explained:
                 print_record("explained", asdict(one) | {"audit": audited.get(one.certificate or "")})
@@ -115,22 +113,6 @@ def command(out: str, search: SearchOptions, audit: AuditOptions, overwrite: boo
         raise VeraleError(
             "not every packaged image has a proved certificate, and each of them should: please report this"
         )
-
-
-def _audit(
-    certificates: list[Path], head: Path, network: Path, pictures: Path, audit: AuditOptions
-) -> dict[str, dict[str, Any]]:
-    """The checker's records by certificate file, from processes that never load torch, one for each core."""
-    from verale.runs.audit import AuditSetup, auditor_of, in_processes
-    from verale.runs.workers.local import cores
-
-    setup = AuditSetup(str(head), None, audit, str(network), str(pictures))
-    records = {}
-    with progress("auditing", len(certificates), unit="certificates") as advance:
-        for outcome in in_processes([*map(str, certificates)], setup, cores(), auditor_of(setup).run):
-            records[Path(outcome.record["certificate"]).name] = outcome.record
-            advance(1)
-    return records
 
 
 def _report(
@@ -148,11 +130,6 @@ def _report(
     judged = collection.with_records(lambda item: records.get(item.sha256), "when this page was written")
     written.write(_REPORT, page(judged, "Explanations of handwritten digits", provable=True), _BY)
     return str(written.directory / _REPORT)
-
-
-def _possible(one: Explained) -> int:
-    """How many statements there can be of an image."""
-    return (one.pairs if PARADIGMS[str(one.paradigm)].spatial else one.prototypes) or 1
 
 
 def _print_table(explained: list[Explained], audited: dict[str, dict[str, Any]], names: list[str]) -> None:
@@ -173,9 +150,10 @@ def _print_table(explained: list[Explained], audited: dict[str, dict[str, Any]],
             table.add_row(name, predicted, "", "", "", "", f"{one.seconds:.2f} s", "", "UNEXPLAINED")
             continue
         mark = "" if one.correct else f" not {one.label}"
+        possible = one.pairs if PARADIGMS[str(one.paradigm)].spatial else one.prototypes
         table.add_row(
             *(name, f"{one.predicted}{mark}", str(one.paradigm), str(one.size)),
-            *(percent(one.size or 0, _possible(one)), below(one.margin or 0), f"{one.seconds:.2f} s"),
+            *(percent(one.size or 0, possible or 1), below(one.margin or 0), f"{one.seconds:.2f} s"),
             *(f"{record['seconds']:.2f} s", Text.from_ansi(coloured(str(record["status"])))),
         )
     print_table(table)

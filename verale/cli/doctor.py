@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from verale.cli import options
 from verale.cli.terminal import Exit, exits, print_record
 
 if TYPE_CHECKING:
-    from verale.runs.doctor import Diagnosis, Package
+    from verale.runs.doctor import Diagnosis
 
 
 @click.command(name="doctor", short_help="Say what is installed, usable and missing.")
@@ -30,43 +31,34 @@ def command(as_json: bool) -> None:
     if as_json:
         print_record("doctor", asdict(diagnosis) | {"works": diagnosis.works})
     else:
-        _print(diagnosis)
+        for line in _lines(diagnosis):
+            print_line(line)
     sys.exit(0 if diagnosis.works else Exit.UNUSABLE)
 
 
-def _print(diagnosis: Diagnosis) -> None:
-    print_line("certificates can be audited" if diagnosis.works else "certificates cannot be audited here")
-    print_line(f"verale {diagnosis.verale} in {diagnosis.place}")
-    print_line(f"python {diagnosis.python}, {diagnosis.system}")
-    _heading("checker")
+def _lines(diagnosis: Diagnosis) -> Iterator[str]:
+    yield "certificates can be audited" if diagnosis.works else "certificates cannot be audited here"
+    yield f"verale {diagnosis.verale} in {diagnosis.place}"
+    yield f"python {diagnosis.python}, {diagnosis.system}"
+    yield from ("", "checker")
     for proof in diagnosis.proofs:
-        print_line(f"  {_mark(proof.works)} kernel {proof.kernel}: {proof.detail} ({proof.seconds:.2f} s)")
-    _heading("devices")
+        yield f"  {_mark(proof.works)} kernel {proof.kernel}: {proof.detail} ({proof.seconds:.2f} s)"
+    yield from ("", "devices")
     for device in diagnosis.devices:
-        print_line(f"  {_mark(device.usable)} {device.name}: {device.detail}")
+        yield f"  {_mark(device.usable)} {device.name}: {device.detail}"
     if diagnosis.extras:
-        _heading("extras")
+        yield from ("", "extras")
     for extra in diagnosis.extras:
-        print_line(f"  {_mark(not extra.missing)} {extra.name}{extra.gives and f': {extra.gives}'}")
+        yield f"  {_mark(not extra.missing)} {extra.name}{extra.gives and f': {extra.gives}'}"
         if extra.missing:
-            print_line(f"     without {', '.join(extra.missing)}; to install it: {extra.remedy}")
+            yield f"     without {', '.join(extra.missing)}; to install it: {extra.remedy}"
     if diagnosis.core:
-        _heading("packages of the core")
+        yield from ("", "packages of the core")
     for package in diagnosis.core:
-        print_line(f"  {_package(package)}")
+        needs = f" (needs {package.needs})" if package.needs else ""
+        yield f"  {_mark(package.version is not None)} {package.name} {package.version or 'is missing'}{needs}"
     if not diagnosis.core:
-        _heading("verale is not installed as a distribution, so its extras are unknown")
-
-
-def _heading(line: str) -> None:
-    """Print a line after an empty one."""
-    print_line("")
-    print_line(line)
-
-
-def _package(package: Package) -> str:
-    needs = f" (needs {package.needs})" if package.needs else ""
-    return f"{_mark(package.version is not None)} {package.name} {package.version or 'is missing'}{needs}"
+        yield from ("", "verale is not installed as a distribution, so its extras are unknown")
 
 
 def _mark(good: bool) -> str:

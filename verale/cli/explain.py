@@ -25,11 +25,9 @@ from verale.search.options import SearchOptions
 
 if TYPE_CHECKING:
     from verale.checker.deployment import Deployment
-    from verale.runs.capture import CapturedImages
     from verale.runs.run import ExplainRun
     from verale.runs.seen import SeenPictures
     from verale.runs.table import Explained
-    from verale.search import Costs
 
 _EXPECTED = "give --head and --latents, or --checkpoint-dir and --images, or --head, --network and --images"
 
@@ -53,7 +51,7 @@ _Given = tuple[str | None, str | None, str | None, str | None]
 @options.named(
     "--arithmetic", "How the network computes: real, the default; or float32, in any order of sums.", "real", "float32"
 )
-@options.resize()
+@options.resize
 @options.search()
 @options.fields_of(
     AuditOptions, "deployed", lambda given: audit_options(None, given).deployment, "deployment",
@@ -111,7 +109,12 @@ def command(
     explained = opened.total - len(without)
     print_line(f"{explained} of {opened.total} images have a certificate in {directory}", sys.stderr)
     if search.costs and explained:
-        _print_costs(directory, search.costs)
+        from verale.certificate import Certificate
+        from verale.certificate.words import about
+
+        sums = [search.costs.total(Certificate.load(path).statements) for path in certificates_in(directory)]
+        span = f"{about(min(sums))} to {about(max(sums))}"
+        print_line(f"an explanation costs {about(sum(sums) / len(sums))} on average, {span}", sys.stderr)
     for line in reasons(without, directory / TABLE):
         print_line(line, sys.stderr)
     if explained:
@@ -148,11 +151,7 @@ def _opened(
     """A run into a folder.
 
     Args:
-        directory: the folder.
-        given: head and latents, or a CaBRNet run and images, or a head alone.
-        search, deployment: how an explanation is found, and for which float32 too.
-        how: how it runs.
-        seen: the pictures that are explained with a network.
+        given: head and latents, or a CaBRNet run and images, or a head alone, for the pictures that are seen.
         skipped: gets the images that cannot be read; None where these are an error.
     """
     from verale.head import Head, load_labelled
@@ -177,7 +176,21 @@ def _opened(
             else:
                 latents, labels = load_labelled(latents_path)
         case (None, None, str(run), str(images)):
-            captured, inputs = _capture(directory, Path(run), Path(images), how.overwrite, skipped)
+            from verale.runs.capture import capture_images
+            from verale.runs.images import image_files, readable, tell_left_out
+
+            inputs = image_files(Path(images))
+            tell_left_out(Path(images))
+            with progress("reading", len(inputs)) as advance:  # all are tried before the first explanation
+                try:
+                    inputs, unreadable = readable(inputs, skipped is not None, advance)
+                except InputError as error:
+                    remedy = "" if skipped is not None else "; repair them, or leave them out by --skip-unreadable"
+                    raise InputError(error.path, f"{error.problem}{remedy}") from error
+            if skipped is not None:
+                skipped += map(str, unreadable)
+            with progress("capturing", len(inputs)) as advance:
+                captured = capture_images(directory, Path(run), Path(images), inputs, advance, how.overwrite)
             head, latents, labels, beside = captured.head, captured.latents, captured.labels, captured.beside
         case _:
             raise UsageError(_EXPECTED)
@@ -219,27 +232,6 @@ _EXCLUDED = (
 """What a claim in float32 is not about, which no file shows."""
 
 
-def _capture(
-    directory: Path, run: Path, images: Path, overwrite: bool, skipped: list[str] | None
-) -> tuple[CapturedImages, list[Path]]:
-    """What a run makes of the images that can be read, all of which are tried before; and these."""
-    from verale.runs.capture import capture_images
-    from verale.runs.images import image_files, readable, tell_left_out
-
-    files = image_files(images)
-    tell_left_out(images)
-    with progress("reading", len(files)) as advance:
-        try:
-            files, unreadable = readable(files, skipped is not None, advance)
-        except InputError as error:
-            remedy = "" if skipped is not None else "; repair them, or leave them out by --skip-unreadable"
-            raise InputError(error.path, f"{error.problem}{remedy}") from error
-    if skipped is not None:
-        skipped += map(str, unreadable)
-    with progress("capturing", len(files)) as advance:
-        return capture_images(directory, run, images, files, advance, overwrite), files
-
-
 def _explain(run: ExplainRun, as_json: bool) -> list[Explained]:
     """Explain what is left; report how much was done before, and how far an interrupted run came.
 
@@ -266,13 +258,3 @@ def _explain(run: ExplainRun, as_json: bool) -> list[Explained]:
             if number >= begun:
                 advance(1)
     return sorted(without, key=lambda row: row.index)
-
-
-def _print_costs(folder: Path, costs: Costs) -> None:
-    """Say what explanations cost."""
-    from verale.certificate import Certificate
-    from verale.certificate.words import about
-
-    sums = [costs.total(Certificate.load(path).statements) for path in certificates_in(folder)]
-    mean = sum(sums) / len(sums)
-    print_line(f"an explanation costs {about(mean)} on average, {about(min(sums))} to {about(max(sums))}", sys.stderr)

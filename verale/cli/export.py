@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from shlex import quote
 
@@ -22,8 +23,6 @@ from verale.runs.listed import certificate_files, require_distinct
 
 _BY = "export vnnlib"
 
-_certificates = options.files()
-
 
 @click.group(name="export", short_help="Write certificates for other tools: VNN-LIB, Rocq.")
 def export() -> None:
@@ -31,7 +30,7 @@ def export() -> None:
 
 
 @export.command(name="vnnlib", short_help="Write certificates as ONNX and VNN-LIB, for other verifiers.")
-@_certificates
+@options.files()
 @options.inputs("head")
 @options.out("The folder.", required=True)
 @options.overwrite("Replace what an earlier export noted in the folder.")
@@ -52,42 +51,31 @@ def vnnlib(certificates: tuple[str, ...], given: Inputs, out: str, overwrite: bo
     from verale.certificate import Certificate
     from verale.runs.folder import write_beside
     from verale.runs.vnnlib import question_of
+    from verale.runs.written import WrittenFiles, overwritten
 
     find, files = options.inputs_reader(given), certificate_files(certificates)
     require_distinct(files, out)
-    _require_room(Path(out), [name for file in files for name in _names(file)], overwrite)
-    for file in files:
+    stems = [Path(file).name.removesuffix(CERTIFICATE_SUFFIX) for file in files]
+    names = [(f"{stem}.onnx", f"{stem}.vnnlib") for stem in stems]
+    written = WrittenFiles(Path(out))
+    written.require_own(chain.from_iterable(names), _BY)
+    there = [name for name in chain.from_iterable(names) if written.exists(name)]
+    if there and not overwrite:  # said before anything is written
+        raise InputError(Path(out) / there[0], f"already exists; {overwritten()}")
+    for file, pair in zip(files, names, strict=True):
         asked, certificate = find(file)[0], Certificate.load(file)
         if certificate.head != asked.sha256:
             raise InputError(file, f"speaks of another head than {asked.path}; give its own with --head")
         question = question_of(asked.head, certificate)
-        names = _names(file)
-        write_beside(Path(out), dict(zip(names, (question.onnx, question.vnnlib.encode()), strict=True)), _BY)
+        write_beside(Path(out), dict(zip(pair, (question.onnx, question.vnnlib.encode()), strict=True)), _BY)
         if as_json:
-            print_record("exported", {"certificate": file, "files": [str(Path(out) / name) for name in names]})
+            print_record("exported", {"certificate": file, "files": [str(Path(out) / name) for name in pair]})
         else:
-            print_line(f"{Path(out) / names[0]}, {names[1]}")
-
-
-def _names(file: str) -> tuple[str, str]:
-    """The two files of a certificate's question."""
-    name = Path(file).name.removesuffix(CERTIFICATE_SUFFIX)
-    return f"{name}.onnx", f"{name}.vnnlib"
-
-
-def _require_room(out: Path, names: list[str], overwrite: bool) -> None:
-    """Raise InputError for a file that may not be replaced, before any is written."""
-    from verale.runs.written import WrittenFiles, overwritten
-
-    written = WrittenFiles(out)
-    written.require_own(names, _BY)
-    there = [name for name in names if written.exists(name)]
-    if there and not overwrite:
-        raise InputError(out / there[0], f"already exists; {overwritten()}")
+            print_line(f"{Path(out) / pair[0]}, {pair[1]}")
 
 
 @export.command(name="rocq", short_help="Write certificates as theorems of Rocq, which coqc checks.")
-@_certificates
+@options.files()
 @options.inputs()
 @click.option("--entailment-only", is_flag=True, help="State entailment alone, also where there are latents.")
 @options.audit("limit")

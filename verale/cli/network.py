@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,6 @@ from verale.errors import InputError, NetworkError, UsageError, naming
 from verale.version import installing
 
 if TYPE_CHECKING:
-    from verale.checker.read.network_file import Network
     from verale.checker.receptive import ReceptiveFields
     from verale.network import FrozenNetwork
 
@@ -34,22 +34,31 @@ def network() -> None:
 def show(network_path: str, as_json: bool) -> None:
     """Show what a network file holds."""
     from verale.checker.errors import NetworkError as UnreadableNetworkError
+    from verale.checker.errors import UnprovedError
     from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
     from verale.checker.read.network_file import read_network
+    from verale.checker.receptive import receptive_fields
     from verale.cli.tables import PLAIN, TextTable, print_table
     from verale.files import read
 
     with naming(network_path, UnreadableNetworkError):
         network = read_network(read(network_path, "a network file (safetensors)", most=LARGEST_NETWORK))
     mean, std = (tuple(map(float, numbers)) for numbers in (network.mean, network.std))
+    fields: ReceptiveFields | None = None
+    with suppress(UnprovedError):  # where that takes too long to find out
+        fields = receptive_fields(network)
     if as_json:
         layers = [
             {"layer": layer.name, "kind": layer.kind, "reads": layer.inputs, "gives": layer.shape}
             for layer in network.layers
         ]
         record = {"network": network_path, "sha256": network.sha256, "pictures": network.shape}
-        fields = _fields_as_data(_fields_of(network))
-        print_record("network", {**record, "mean": mean, "std": std, "layers": layers, "receptive_fields": fields})
+        data: dict[str, object] | None = None
+        if fields is not None:
+            rows, columns = (list(map(float, shares)) for shares in fields.alone())
+            alone = {"rows": rows, "columns": columns}
+            data = {"rows": fields.rows, "columns": fields.columns, "whole": fields.whole, "alone": alone}
+        print_record("network", {**record, "mean": mean, "std": std, "layers": layers, "receptive_fields": data})
         return
     print_line(f"{network_path}, sha256 {network.sha256}")
     print_line(f"pictures {_shape(network.shape)}, mean {mean}, std {std}")
@@ -59,20 +68,16 @@ def show(network_path: str, as_json: bool) -> None:
     for layer in network.layers:
         table.add_row(layer.name, layer.kind, ", ".join(layer.inputs), _shape(layer.shape))
     print_table(table)
-    print_line(_fields_in_words(_fields_of(network)))
-    for line in _excluded_in_binary32(network):
-        print_line(line)
-
-
-def _fields_of(network: Network) -> ReceptiveFields | None:
-    """What patches depend on; None where that takes too long to find out."""
-    from verale.checker.errors import UnprovedError
-    from verale.checker.receptive import receptive_fields
-
+    print_line(_fields_in_words(fields))
     try:
-        return receptive_fields(network)
-    except UnprovedError:
-        return None
+        from verale.network import FrozenNetwork, require_binary32
+    except ImportError:
+        print_line(f"whether it excludes float32 is not known without torch: {installing('explain')}")
+        return
+    try:
+        require_binary32(FrozenNetwork.of(network))
+    except NetworkError as error:  # nothing is claimed of it in float32
+        print_line(str(error))
 
 
 def _fields_in_words(fields: ReceptiveFields | None) -> str:
@@ -91,28 +96,6 @@ def _fields_in_words(fields: ReceptiveFields | None) -> str:
         return f"the only patch {seen}"
     alone = seen_alone(min(rows) * min(columns), max(rows) * max(columns))
     return f"each of {_shape((len(rows), len(columns)))} patches {seen}; {alone}"
-
-
-def _fields_as_data(fields: ReceptiveFields | None) -> dict[str, object] | None:
-    """The same for programs."""
-    if fields is None:
-        return None
-    rows, columns = (list(map(float, shares)) for shares in fields.alone())
-    alone = {"rows": rows, "columns": columns}
-    return {"rows": fields.rows, "columns": fields.columns, "whole": fields.whole, "alone": alone}
-
-
-def _excluded_in_binary32(network: Network) -> list[str]:
-    """Why nothing is claimed in float32 of a network: a line, or none."""
-    try:
-        from verale.network import FrozenNetwork, require_binary32
-    except ImportError:
-        return [f"whether it excludes float32 is not known without torch: {installing('explain')}"]
-    try:
-        require_binary32(FrozenNetwork.of(network))
-    except NetworkError as error:
-        return [str(error)]
-    return []
 
 
 def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int] | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import Field
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,20 +72,14 @@ def files(metavar: str = "FOLDER|FILE...", name: str = "certificates") -> Option
     return click.argument(name, nargs=-1, required=True, metavar=metavar, type=click.Path())
 
 
-def head(what: str, **settings: Any) -> Option:
-    """The option `--head`."""
-    return path("--head", "HEAD", what, **settings)
-
-
-def latents(what: str, **settings: Any) -> Option:
-    """The option `--latents`."""
-    return path("--latents", "LATENTS", what, **settings)
-
-
-def resize() -> Option:
-    """The option `--resize` of a command that takes pictures for a network."""
-    what = "Scale each picture, so that its shorter side has N pixels, and crop its middle to what --network takes."
-    return click.option("--resize", metavar="N", type=int, help=what)
+head = partial(path, "--head", "HEAD")
+latents = partial(path, "--latents", "LATENTS")
+resize = click.option(
+    "--resize",
+    metavar="N",
+    type=int,
+    help="Scale each picture, so that its shorter side has N pixels, and crop its middle to what --network takes.",
+)
 
 
 def out(what: str, metavar: str = "FOLDER", name: str = "out", **settings: Any) -> Option:
@@ -113,11 +107,6 @@ def inputs(*only: str, **helps: str) -> Option:
     return fields_of(Inputs, "given", lambda given: Inputs(**given), *only, **helps)
 
 
-def seconds(default: float, what: str) -> Option:
-    """The option `--seconds` of a command that searches."""
-    return click.option("--seconds", default=default, show_default=True, metavar="SECONDS", help=what)
-
-
 def prototype_pictures(what: str = "Pictures of prototypes, 0000.png ...; by default those beside LATENTS.") -> Option:
     """The option `--prototype-pictures`."""
     return path("--prototype-pictures", "FOLDER", what)
@@ -142,8 +131,11 @@ def fields_of(kind: type, name: str, make: Callable[[Mapping[str, Any]], object]
             given = {each: values.pop(each) for each in taken}
             try:
                 made = make(given)
-            except UsageError as error:
-                raise _misused(str(error), named) from error
+            except UsageError as error:  # click says which one, where the message begins with its name
+                about = str(error).split(" ", 1)[0]
+                if about not in named:
+                    raise click.UsageError(str(error)) from error
+                raise click.BadParameter(str(error), param_hint=f"'{_flag(about)}'") from error
             return command(**values, **{name: made})
 
         collected: Callable[..., Any] = collect
@@ -152,12 +144,6 @@ def fields_of(kind: type, name: str, make: Callable[[Mapping[str, Any]], object]
         return collected
 
     return add
-
-
-def _misused(message: str, named: Iterable[str]) -> click.UsageError:
-    """The error for options that cannot be used; click says which one, where the message begins with its name."""
-    name = message.split(" ", 1)[0]
-    return click.BadParameter(message, param_hint=f"'{_flag(name)}'") if name in named else click.UsageError(message)
 
 
 def _flag(name: str) -> str:
@@ -245,15 +231,14 @@ def origins(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def verbose(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the option `-v`, which sends verale's log to stderr, with times."""
+
+    def set_level(ctx: click.Context, param: click.Parameter, value: int) -> None:
+        if value:
+            level = logging.INFO if value == 1 else logging.DEBUG
+            log_to_stderr(level, "%(asctime)s %(levelname)s %(name)s: %(message)s")
+
     what = "Log progress, with times; -vv gives more detail."
-    settings: dict[str, Any] = {"count": True, "expose_value": False, "callback": _set_level}
-    return click.option("-v", "--verbose", help=what, **settings)(command)
-
-
-def _set_level(ctx: click.Context, param: click.Parameter, value: int) -> None:
-    if value:
-        level = logging.INFO if value == 1 else logging.DEBUG
-        log_to_stderr(level, "%(asctime)s %(levelname)s %(name)s: %(message)s")
+    return click.option("-v", "--verbose", help=what, count=True, expose_value=False, callback=set_level)(command)
 
 
 def inputs_finder(given: Inputs) -> Callable[[str], tuple[str, str | None]]:

@@ -15,7 +15,6 @@ from verale.errors import UsageError
 if TYPE_CHECKING:
     from verale.checker.options import AuditOptions
     from verale.checker.origins import JudgedOrigin
-    from verale.runs.origins import FoundOrigin, Unstated
 
 __all__ = ["audit_origins", "command"]
 
@@ -29,7 +28,7 @@ __all__ = ["audit_origins", "command"]
     "The training pictures: picture files, a folder of them, or a tensor file.",
     required=True,
 )
-@options.resize()
+@options.resize
 @options.out("The origins file to write.", "FILE", required=True)
 @options.overwrite()
 @options.in_json("one object a prototype")
@@ -50,25 +49,19 @@ def command(head: str, network: str, images: str, resize: int | None, out: str, 
     with progress("searching", search.total, interrupted=lambda: again) as advance:
         found = search.run(advance)
     for each in found:
-        _print_found(each, as_json)
+        if isinstance(each, Unstated):
+            print_line(f"prototype {each.prototype}: nothing is stated: {each.why}", sys.stderr)
+        elif as_json:
+            print_record("origin", {**each.record(), "file": each.name})
+        else:
+            near = _near(each.distance, each.cosine)
+            print_line(f"prototype {each.prototype}: patch {each.patch} of {each.name}, {near}")
     stated = sum(not isinstance(each, Unstated) for each in found)
     written = f"{out} states" if stated else f"{out} is not written: there are"
     print_line(f"{written} {stated} origins of {len(found)} prototypes", sys.stderr)
     if stated and search.pictures is not None:
         print_line(f"pictures are {search.decoder.in_words}; the PNG files in {search.pictures} are proved", sys.stderr)
     sys.exit(Exit.DONE if stated == len(found) else Exit.NOT_FOUND)
-
-
-def _print_found(found: FoundOrigin | Unstated, as_json: bool) -> None:
-    from verale.runs.origins import Unstated
-
-    if isinstance(found, Unstated):
-        print_line(f"prototype {found.prototype}: nothing is stated: {found.why}", sys.stderr)
-    elif as_json:
-        print_record("origin", {**found.record(), "file": found.name})
-    else:
-        near = _near(found.distance, found.cosine)
-        print_line(f"prototype {found.prototype}: patch {found.patch} of {found.name}, {near}")
 
 
 def _near(distance: object, cosine: object) -> str:

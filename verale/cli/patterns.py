@@ -22,7 +22,7 @@ from verale.runs.options import PROVING, RunOptions
 if TYPE_CHECKING:
     from verale.runs.attribute import Attribution
     from verale.runs.audit_log import AuditLog
-    from verale.runs.rules import Covered, RuleList, RuleSet
+    from verale.runs.rules import Covered
 
 _OF_ATTRIBUTE = tuple(name for name, each in PARADIGMS.items() if each.several)
 _SPATIAL = tuple(name for name in _OF_ATTRIBUTE if PARADIGMS[name].spatial)
@@ -40,10 +40,6 @@ def _log(path: str | None, inputs: Iterable[str | Path]) -> AuditLog | None:
     from verale.runs.audit_log import AuditLog
 
     return AuditLog(path, inputs)
-
-
-def _unwritten(out: str) -> str:
-    return f"nothing is written to {out}"
 
 
 @click.command(name="attribute", short_help="Find several explanations of an image and count what is in them.")
@@ -98,7 +94,8 @@ def attribute(
     folder = ResultFolder("attribution", Path(out), file.data, overwrite, inputs, has_latents=True)
     folder.require_room()
     shown = pictures_of(latents, prototype_pictures)
-    with progress("explaining", count, unit="explanations", interrupted=lambda: _unwritten(out)) as advance:
+    unwritten = f"nothing is written to {out}"
+    with progress("explaining", count, unit="explanations", interrupted=lambda: unwritten) as advance:
         found = attribute(file, latents, image, count, paradigm, seed, advance, audit, run)
     page = attribution_page(found, file.head, shown)
     folder.write(found.record(), found.rows(), page, found.files(), latents_file(found.latents))
@@ -161,7 +158,7 @@ def cover(
     from verale.checker import most_severe
     from verale.files import write_atomically
     from verale.runs.folder import require_output
-    from verale.runs.rules import CoveringAudits, covered_rows
+    from verale.runs.rules import CoveringAudits
     from verale.runs.table import csv_table
 
     files = certificate_files(certificates)
@@ -180,12 +177,17 @@ def cover(
         for each in covering.of(files):
             covered.append(each)
             if as_json:
-                print_record("covered", _cover_record(covered[-1]))
+                record = {name: value for name, value in each.outcome.record.items() if name != "_type"}
+                about = {"images": list(each.images), "true_classes": each.labels, "unproved": each.unproved}
+                print_record("covered", {**record, "covered": len(each.images), **about})
             else:
-                print_line(_cover_line(covered[-1], covering.total))
+                print_line(_cover_line(each, covering.total))
             advance(1)
     if out is not None:
-        write_atomically(out, csv_table(covered_rows(covered, covering)))
+        rows: list[tuple[object, ...]] = [("Certificate", "Pred Label", "Idx", "True Label")]
+        for each in covered:
+            rows += [(each.certificate, each.predicted, index, covering.label(index)) for index in each.images]
+        write_atomically(out, csv_table(rows))
     union = {index for each in covered for index in each.images}
     print_line(
         f"{len(union)} of {covering.total} images are covered ({_cover_share(len(union), covering.total)})", sys.stderr
@@ -204,16 +206,6 @@ def _cover_line(covered: Covered, total: int) -> str:
     if covered.unproved:
         line += f"; not proved of {len(covered.unproved)} more"
     return line
-
-
-def _cover_record(covered: Covered) -> dict[str, object]:
-    return {
-        **{name: value for name, value in covered.outcome.record.items() if name != "_type"},
-        "covered": len(covered.images),
-        "images": list(covered.images),
-        "true_classes": covered.labels,
-        "unproved": covered.unproved,
-    }
 
 
 def _cover_share(count: int, total: int) -> str:
@@ -271,33 +263,25 @@ def rules(
     folder = ResultFolder("rules", Path(out), file.data, overwrite, inputs)
     folder.require_room()
     shown, audit_log = pictures_of(latents, prototype_pictures), _log(log, [*inputs, out])
-    with progress("fitting", count, unit="rules", interrupted=lambda: _unwritten(out)) as advance:
+    with progress("fitting", count, unit="rules", interrupted=lambda: f"nothing is written to {out}") as advance:
         rules = fit_rules(file, latents, held_out, count, paradigm, advance, audit, run, audit_log)
     folder.write(rules.record(), rules.rows(), rules_page(rules, shown), rules.files())
     if as_json:
         print_record("rules", rules.record())
     else:
-        _rules_print(rules)
+        for number, rule in enumerate(rules.rules):
+            seen = f"covers {rule.fitted.images}"
+            if rule.held_out is not None:
+                seen += f", held out {rule.held_out.images}"
+            print_line(f"{rule.status} {number}. {rule.words}: class {rule.name} ({seen})")
+        for name, each in (("fitted", rules.fitted), ("held out", rules.held_out)):
+            if each is None:
+                continue
+            share = _cover_share(each.covered, each.images)
+            line = f"{name}: {each.covered} of {each.images} images are covered ({share})"
+            if each.correct is not None and each.head_correct is not None:
+                line += f", {each.correct} of them correctly as labelled"
+                line += f"; the head classifies {each.head_correct} of all correctly"
+            print_line(line)
     print_line(f"{len(rules.rules)} rules are in {folder.directory}", sys.stderr)
     sys.exit(rules.exit_code)
-
-
-def _rules_print(rules: RuleList) -> None:
-    for number, rule in enumerate(rules.rules):
-        seen = f"covers {rule.fitted.images}"
-        if rule.held_out is not None:
-            seen += f", held out {rule.held_out.images}"
-        print_line(f"{rule.status} {number}. {rule.words}: class {rule.name} ({seen})")
-    print_line(f"fitted: {_rules_set(rules.fitted)}")
-    if rules.held_out is not None:
-        print_line(f"held out: {_rules_set(rules.held_out)}")
-
-
-def _rules_set(each: RuleSet) -> str:
-    from verale.certificate.words import percent
-
-    line = f"{each.covered} of {each.images} images are covered ({percent(each.covered, each.images)})"
-    if each.correct is None or each.head_correct is None:
-        return line
-    line = f"{line}, {each.correct} of them correctly as labelled"
-    return f"{line}; the head classifies {each.head_correct} of all correctly"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Question:
-    """What a question is about, and how it is answered: the values of the options that all questions take."""
+    """The values of the options that all questions take."""
 
     paths: tuple[str, ...]
     given: Inputs
@@ -45,11 +45,6 @@ class _Question:
     def find(self) -> Callable[[str], tuple[HeadFile, str | None]]:
         """What finds head and latents of a certificate."""
         return options.inputs_reader(self.given)
-
-    @property
-    def certificate(self) -> str:
-        """The one certificate that it is about. Raises InputError."""
-        return one_certificate(*self.paths)
 
     def answer(self, kind: str, certificate: str, record: Mapping[str, object], lines: Iterable[str]) -> None:
         """Print what is answered about a certificate."""
@@ -83,7 +78,9 @@ def _question(
         @(options.files(name="paths") if several else click.argument("paths", metavar="FILE", type=click.Path()))
         @options.inputs()
         @options.out(out, "FILE" if out.startswith("The file") else "FOLDER")
-        @options.seconds(seconds, f"How long to search{search}.")
+        @click.option(
+            "--seconds", default=seconds, show_default=True, metavar="SECONDS", help=f"How long to search{search}."
+        )
         @options.audit(*PROVING, **helps)
         @options.in_json()
         @options.verbose
@@ -112,7 +109,7 @@ def refute(question: _Question) -> None:
     """
     from verale.runs.refute import refute
 
-    certificate, start = question.certificate, perf_counter()
+    certificate, start = one_certificate(*question.paths), perf_counter()
     verdict = refute(certificate, *question.find(certificate), question.out, question.seconds, question.audit)
     if question.as_json:
         question.answer("refutation", certificate, {"seconds": perf_counter() - start, **verdict.record()}, ())
@@ -142,18 +139,17 @@ def contrast(question: _Question, goal: str, model: str | None) -> None:
     from verale.errors import UsageError
     from verale.runs.contrast import contrast
 
-    out, certificate = question.out, question.certificate
+    out, certificate = question.out, one_certificate(*question.paths)
     if model is not None and out is None:
         raise UsageError("--model draws the witness into a folder: give --out too")
     head_file, latents = question.find(certificate)
     result = contrast(certificate, head_file, goal, latents, out, question.seconds, model, question.audit)
-    head = head_file.head
-    question.answer("contrast", certificate, result.record(head), _contrast_lines(certificate, result, head, out))
+    lines = _contrast_lines(certificate, result, head_file.head, out)
+    question.answer("contrast", certificate, result.record(head_file.head), lines)
     sys.exit(0 if result.found is not None else Exit.NOT_FOUND)
 
 
 def _contrast_lines(certificate: str, result: Contrast, head: Head, out: str | None) -> list[str]:
-    """The result for people."""
     from verale.certificate.statements import statement_in_words
     from verale.certificate.words import about, below
     from verale.head import evaluate
@@ -245,7 +241,6 @@ def necessity(question: _Question) -> None:
 
 
 def _necessity_lines(file: str, result: Necessity) -> Iterator[str]:
-    """The result for people."""
     from verale.certificate.statements import statement_in_words
 
     verdict = "minimal under any paradigm" if result.is_minimal else "the others are open"
@@ -296,8 +291,20 @@ def gap(question: _Question) -> None:
             gaps.append(result)
             question.answer("gap", file, result.record(), [_gap_line(file, result)])
             advance(1)
-    if len(files) > 1 and not question.as_json:
-        print_line(_mean_gap(gaps))
+    if len(files) == 1 or question.as_json:
+        return
+    own = [gap for gap in gaps if gap.is_smallest is not None]
+    lines = []
+    if own:
+        size = sum(gap.certificate.size for gap in own) / len(own)
+        bound = sum(gap.least for gap in own) / len(own)
+        lines.append(
+            f"{len(own)} explanations under top_k: mean size {size:.2f}, mean bound {bound:.2f};"
+            f" {sum(gap.is_smallest is True for gap in own)} have no statement more than their bound"
+        )
+    if len(own) < len(gaps):
+        lines.append(f"{len(gaps) - len(own)} explanations are under other paradigms, which the bounds are not about")
+    print_line("; ".join(lines))
 
 
 def _proof_of(file: str) -> str:
@@ -306,7 +313,6 @@ def _proof_of(file: str) -> str:
 
 
 def _gap_line(file: str, gap: Gap) -> str:
-    """The result for people."""
     paradigm = gap.certificate.paradigm
     line = (
         f"{before_colon(file)}: {gap.certificate.size} statements under {paradigm}; with activations taken one by one,"
@@ -315,18 +321,3 @@ def _gap_line(file: str, gap: Gap) -> str:
     if gap.is_smallest is None:
         return f"{line}; of those under {paradigm} nothing is proved"
     return line if gap.certificate.size >= gap.least else f"{line}; this one has, by what activations say of each other"
-
-
-def _mean_gap(gaps: list[Gap]) -> str:
-    """Means over those that the bounds are about, and how many others there are."""
-    own = [gap for gap in gaps if gap.is_smallest is not None]
-    others = f"{len(gaps) - len(own)} explanations are under other paradigms, which the bounds are not about"
-    if not own:
-        return others
-    size = sum(gap.certificate.size for gap in own) / len(own)
-    bound = sum(gap.least for gap in own) / len(own)
-    line = (
-        f"{len(own)} explanations under top_k: mean size {size:.2f}, mean bound {bound:.2f};"
-        f" {sum(gap.is_smallest is True for gap in own)} have no statement more than their bound"
-    )
-    return line if len(own) == len(gaps) else f"{line}; {others}"

@@ -56,33 +56,30 @@ def command(sources: tuple[str, ...], by: str | None, form: str, as_json: bool) 
     if as_json:
         for each in found:
             print_record("summary", asdict(each))
-    elif form == "text" and sys.stdout.isatty():
-        _print_blocks(found, by)
+    elif form == "text" and sys.stdout.isatty():  # a table for each folder, without a column for its name, and a total
+        for (source, paradigm), group in groupby(found, lambda each: (each.source, getattr(each, "paradigm", None))):
+            print_wrapped(f"{source}{f', paradigm {paradigm}' if paradigm else ''}")
+            if by is None:  # a column for the correct ones, the incorrect ones and, at the end, all
+                several = [cells(each) for each in sorted(group, key=lambda each: each.predictions == "all")]
+                rows = list(zip(columns[2:], *(each[3:] for each in several), strict=True))
+                print_rows(("", *(each[2] for each in several)), rows, 1)
+            else:
+                print_rows(columns, [cells(each)[1:] for each in group], left - 1)
+        print_line(_total(found, by))
     elif form == "text":
         print_rows(*table)
     elif form == "csv":
-        flat = [_flat(asdict(each)) for each in found]
-        for row in (flat[0], *(each.values() for each in flat)):
-            print_line(csv_line(row))
+        for number, each in enumerate(found):
+            flat: dict[str, object] = {}  # each number under a name of its own
+            for key, value in asdict(each).items():
+                parts = value if isinstance(value, dict) else {"": value}
+                flat |= {f"{key}_{part}" if part else key: one for part, one in parts.items()}
+            if not number:
+                print_line(csv_line(flat))
+            print_line(csv_line(flat.values()))
     else:
         for line in {"markdown": markdown_lines, "latex": latex_lines}[form](*table):
             print_line(line)
-
-
-def _print_blocks(found: Sequence[Any], by: str | None) -> None:
-    """Print, for a terminal, a table for each folder, without a column for its name, and a total."""
-    from verale.cli.tables import print_rows
-
-    columns, left, cells = _COLUMNS[by]
-    for (source, paradigm), group in groupby(found, lambda each: (each.source, getattr(each, "paradigm", None))):
-        print_wrapped(f"{source}{f', paradigm {paradigm}' if paradigm else ''}")
-        if by is None:  # a column for the correct ones, the incorrect ones and, at the end, all
-            several = [cells(each) for each in sorted(group, key=lambda each: each.predictions == "all")]
-            rows = list(zip(columns[2:], *(each[3:] for each in several), strict=True))
-            print_rows(("", *(each[2] for each in several)), rows, 1)
-        else:
-            print_rows(columns, [cells(each)[1:] for each in group], left - 1)
-    print_line(_total(found, by))
 
 
 def _total(found: Sequence[Any], by: str | None) -> str:
@@ -134,17 +131,6 @@ _COLUMNS: dict[str | None, tuple[tuple[str, ...], int, Callable[[Any], tuple[str
     "prototype": (("prototype", "named in", "bounded in", "explanations", "statements"), 1, _prototype_cells),
 }
 """The headings after the first, how many columns are texts, and the cells of a summary."""
-
-
-def _flat(record: dict[str, Any]) -> dict[str, object]:
-    """The fields of a summary, each number under a name of its own."""
-    flat: dict[str, object] = {}
-    for key, value in record.items():
-        if isinstance(value, dict):
-            flat |= {f"{key}_{part}": number for part, number in value.items()}
-        else:
-            flat[key] = value
-    return flat
 
 
 def _spread(spread: Spread, digits: int) -> str:

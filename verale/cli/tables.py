@@ -96,9 +96,8 @@ def latex_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], left: in
     yield r"\hline"
     for number, row in enumerate((headings, *rows)):
         yield f"{' & '.join(map(in_latex, row))} \\\\"
-        if number == 0:
+        if number in (0, len(rows)):
             yield r"\hline"
-    yield r"\hline"
     yield r"\end{tabular}"
 
 

@@ -177,8 +177,16 @@ class AuditTable:
 
     def add(self, outcome: Outcome) -> None:
         """Print an outcome, and count it."""
+        from verale.checker.options import in_words, program_in_words
+        from verale.checker.verdict import claim_in_words
+
         record = outcome.record
-        self._count(record)
+        proved, status, reason = record["status"] == "PROVED", record["status"], record.get("reason")
+        self._statuses[f"{status} ({reason})" if reason and not proved else status] += 1
+        if proved:
+            self._claims.update(f"{claim_in_words(claim, record)} {said}" for claim, said in record["claims"].items())
+            program = program_in_words(record["run"]["checker"])
+            self._provers.update({in_words(kernel, program) for kernel in record.get("by", {}).values()})
         if not sys.stdout.isatty() or record["status"] == UNUSABLE:
             print_outcome(outcome, as_json=False)
             return
@@ -192,24 +200,13 @@ class AuditTable:
         name = one_field(path.name.removesuffix(CERTIFICATE_SUFFIX))
         row = f"{record['status']:<{_STATUS}}{name}  class {record['predicted']}  {record['paradigm']:<10}"
         row += f" {record['statements']:>3} statements"
-        if record["status"] == "PROVED":
-            unproved = [f"  {claim} {said}" for claim, said in record["claims"].items() if _is_lacking(claim, said)]
+        if proved:
+            claims = record["claims"].items()  # minimality adds nothing to what the class follows from
+            unproved = [f"  {claim} {said}" for claim, said in claims if said != "proved" and claim != "minimality"]
             print_verdict(f"{row}  margin >= {record['margin']}{'  (log)' * outcome.reused}{''.join(unproved)}")
         else:
             print_verdict(row)
             print_wrapped(f"{' ' * _STATUS}{record['reason']}: {record['message']}", indent=0)
-
-    def _count(self, record: dict[str, Any]) -> None:
-        from verale.checker.options import in_words, program_in_words
-        from verale.checker.verdict import claim_in_words
-
-        proved = record["status"] == "PROVED"
-        status, reason = record["status"], record.get("reason")
-        self._statuses[f"{status} ({reason})" if reason and not proved else status] += 1
-        if proved:
-            self._claims.update(f"{claim_in_words(claim, record)} {said}" for claim, said in record["claims"].items())
-            program = program_in_words(record["run"]["checker"])
-            self._provers.update({in_words(kernel, program) for kernel in record.get("by", {}).values()})
 
     def print_total(self) -> None:
         """Print how many there are of each verdict, what is proved of the proved ones, and by whom."""
@@ -222,11 +219,6 @@ class AuditTable:
         if proved:
             claims = (said if count == proved else f"{said} for {count}" for said, count in self._claims.items())
             print_wrapped(f"of the PROVED: {', '.join(claims)}; by {' and '.join(sorted(self._provers))}", stream)
-
-
-def _is_lacking(claim: str, said: str) -> bool:
-    """Whether a row says that a claim is not proved. Minimality adds nothing to what the class follows from."""
-    return said != "proved" and claim != "minimality"
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
@@ -26,22 +26,8 @@ from verale.certificate import (
     SumStatement,
 )
 from verale.errors import UsageError, option
-from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax, observables
+from verale.head import Cosine, Head, InnerProduct, Softmax, observables
 from verale.rounding import Enclosure
-
-__all__ = [
-    "Clock",
-    "Demands",
-    "ENDLESS",
-    "GRACE",
-    "PRECISION",
-    "TOGETHER",
-    "TimeIsUpError",
-    "demands_of",
-    "into_domain",
-    "observables_and_slopes",
-    "require_searchable",
-]
 
 TOGETHER = 2**20
 """Numbers of one array of a batch: some ten such arrays exist at a time."""
@@ -301,40 +287,24 @@ def into_domain(head: Head, latents: Tensor) -> Tensor:
 
 def observables_and_slopes(head: Head, flat: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
     """(R, K) observables of latents (R, D) and (R, K, D) their gradients; of softmax, of their logarithms."""
-    return _SLOPES[type(head.geometry)](head.geometry, flat, head.points.to(flat), index)
-
-
-def _distances(geometry: Euclidean, flat: Tensor, points: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
-    away = flat[:, None] - points[index]
-    return away.square().sum(2), 2 * away
-
-
-def _inner_products(geometry: InnerProduct, flat: Tensor, points: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
-    return (flat[:, None] * points[index]).sum(2), points[index]
-
-
-def _cosines(geometry: Cosine, flat: Tensor, points: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
-    directions = (points / points.norm(dim=1, keepdim=True))[index]
-    plain = flat.norm(dim=1).clamp(min=_TINY)
-    length = (plain.square() + geometry.epsilon).sqrt() if geometry.rooted else plain + geometry.epsilon
-    cosines = (flat[:, None] * directions).sum(2) / length[:, None]
-    outward = flat / (length if geometry.rooted else plain)[:, None]
-    return cosines, (directions - cosines[:, :, None] * outward[:, None]) / length[:, None, None]
-
-
-def _masses(geometry: Softmax, flat: Tensor, points: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
-    logs = torch.log_softmax(flat, dim=1)
-    each = torch.nn.functional.one_hot(index, flat.shape[1]).to(flat)
-    return logs.gather(1, index).exp(), each - logs.exp()[:, None]
-
-
-_SLOPES: dict[type[Geometry], Callable[[Any, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]] = {
-    Euclidean: _distances,
-    InnerProduct: _inner_products,
-    Cosine: _cosines,
-    Softmax: _masses,
-}
-"""See `observables_and_slopes`; a geometry, latents (R, D), prototypes (P, D) and an index (R, K)."""
+    points, geometry = head.points.to(flat), head.geometry
+    match geometry:
+        case Softmax():
+            logs = torch.log_softmax(flat, dim=1)
+            each = torch.nn.functional.one_hot(index, flat.shape[1]).to(flat)
+            return logs.gather(1, index).exp(), each - logs.exp()[:, None]
+        case InnerProduct():
+            return (flat[:, None] * points[index]).sum(2), points[index]
+        case Cosine():
+            directions = (points / points.norm(dim=1, keepdim=True))[index]
+            plain = flat.norm(dim=1).clamp(min=_TINY)
+            length = (plain.square() + geometry.epsilon).sqrt() if geometry.rooted else plain + geometry.epsilon
+            cosines = (flat[:, None] * directions).sum(2) / length[:, None]
+            outward = flat / (length if geometry.rooted else plain)[:, None]
+            return cosines, (directions - cosines[:, :, None] * outward[:, None]) / length[:, None, None]
+        case _:
+            away = flat[:, None] - points[index]
+            return away.square().sum(2), 2 * away
 
 
 def _masses_moved(flat: Tensor, index: Tensor, lower: Tensor, upper: Tensor) -> Tensor:
@@ -358,10 +328,10 @@ def _masses_moved(flat: Tensor, index: Tensor, lower: Tensor, upper: Tensor) -> 
 
 def _met(first: Interval, second: Interval) -> Interval:
     """The intersection of two intervals."""
+
+    def middle(ball: Any) -> float:
+        return float(ball.mid())
+
     low = [end for end in (first[0], second[0]) if end is not None]
     high = [end for end in (first[1], second[1]) if end is not None]
-    return (max(low, key=_middle) if low else None, min(high, key=_middle) if high else None)
-
-
-def _middle(ball: Any) -> Any:
-    return float(ball.mid())
+    return (max(low, key=middle) if low else None, min(high, key=middle) if high else None)

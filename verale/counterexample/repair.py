@@ -55,49 +55,36 @@ def repair(demands: Demands, image: Tensor, generator: np.random.Generator) -> T
 def _repaired_patch(
     demands: Demands, asked: dict[int, Interval], row: Tensor, generator: np.random.Generator
 ) -> Tensor | None:
-    exact = _ExactObservables(demands.head, asked, demands.clock)
+    head, exact = demands.head, _ExactObservables(demands.head, asked, demands.clock)
     nearest = row.to(torch.float32).to(torch.float64)  # often float32: tight statements may hold of it alone
     for start in (row, nearest):
         if exact.holds(start.numpy()):
             return start
+    lower, upper = head.domain.ends
     for fine in _FINE:
-        if fine is not None and not _has_small(demands.head):
+        # Small numbers have to lie in the domain, and logits would lose their meaning.
+        if fine is not None and not (head.prototypes is not None and lower <= 0 < upper):
             break
         for attempt in range(_ATTEMPTS):
             z = row.numpy().copy()
             if fine is not None:
-                chosen = _smallest(z, len(asked), generator, attempt)
+                # Coordinates that change little if they are made small, other ones at each attempt; then the others
+                # comply within rounding.
+                count = min(len(z), len(asked) + 1 + attempt // 2)
+                chosen = np.argsort(np.abs(z) * (1 + attempt * generator.random(len(z))))[:count]
                 z[chosen] = fine * (1 + generator.random(len(chosen)))
-                z = _complying_around(exact, z, chosen)
+                free = np.ones(len(z))
+                free[chosen] = 0.0
+                for _ in range(20):
+                    demands.clock.check()
+                    lacking, slope = exact.lacking(z), exact.slope(z) * free
+                    step = np.linalg.lstsq(slope, lacking, rcond=1e-12)[0]
+                    z = np.where(free > 0, into_domain(head, torch.from_numpy(z + step)).numpy(), z)
             for _ in range(_ROUNDS):
                 z = exact.corrected(z, generator if attempt else None)
                 if exact.holds(z):
                     return torch.from_numpy(z)
     return None
-
-
-def _has_small(head: Head) -> bool:
-    """Whether the domain holds small positive numbers and they are of use; logits would lose their meaning."""
-    lower, upper = head.domain.ends
-    return head.prototypes is not None and lower <= 0 < upper
-
-
-def _smallest(z: _Vector, count: int, generator: np.random.Generator, attempt: int) -> NDArray[np.int64]:
-    """Some coordinates that change little if they are made small; other ones at each attempt."""
-    count = min(len(z), count + 1 + attempt // 2)
-    return np.argsort(np.abs(z) * (1 + attempt * generator.random(len(z))))[:count]
-
-
-def _complying_around(exact: _ExactObservables, z: _Vector, held: NDArray[np.int64]) -> _Vector:
-    """Floats near z that comply within rounding; the held coordinates do not change."""
-    free = np.ones(len(z))
-    free[held] = 0.0
-    for _ in range(20):
-        exact.clock.check()
-        lacking, slope = exact.lacking(z), exact.slope(z) * free
-        step = np.linalg.lstsq(slope, lacking, rcond=1e-12)[0]
-        z = np.where(free > 0, into_domain(exact.head, torch.from_numpy(z + step)).numpy(), z)
-    return z
 
 
 class _ExactObservables:
@@ -112,7 +99,14 @@ class _ExactObservables:
         self.head, self.clock = head, clock
         self._indices, self._ends = list(asked), list(asked.values())
         self._both = np.array([None not in ends for ends in self._ends])
-        self._widths = np.array([_width(ends) for ends in self._ends])
+        widths = []  # not less than a small minimum; of a single end, how far to stay away from it
+        for low, high in self._ends:
+            size = max(abs(float(end.mid())) for end in (low, high) if end is not None)
+            if low is None or high is None:
+                widths.append(2.0**-40 * max(size, 2.0**-20))
+            else:
+                widths.append(max(float((high - low).mid()), _NARROW * size, 2.0**-400))
+        self._widths = np.array(widths)
         self._index = torch.tensor([self._indices])
         points = None if head.prototypes is None else head.prototypes[self._indices].tolist()
         self._rows = None if points is None else [list(map(flint.arb, row)) for row in points]
@@ -172,9 +166,10 @@ class _ExactObservables:
         lower, upper = self.head.domain.ends
         for index, coordinate in enumerate(order):
             self.clock.check()
-            share = columns[index] @ _solved(together(index), lacking)
-            target = z[coordinate] + share  # rounded to a multiple of its last bit
-            target = min(max(target, lower), upper)
+            gram, share = together(index), 0.0
+            if scale := float(np.trace(gram)):
+                share = columns[index] @ np.linalg.solve(gram + 1e-13 * scale * np.eye(len(gram)), lacking)
+            target = min(max(z[coordinate] + share, lower), upper)  # rounded to a multiple of its last bit
             moved[coordinate] = target
             lacking = lacking - columns[index] * (target - z[coordinate])
         return moved
@@ -203,20 +198,3 @@ def _grams(columns: _Vector) -> Callable[[int], _Vector]:
         return lambda index: np.asarray(columns[index:].T @ columns[index:])
     grams = np.cumsum((columns[:, :, None] * columns[:, None, :])[::-1], axis=0)[::-1]
     return lambda index: np.asarray(grams[index])
-
-
-def _width(ends: Interval) -> float:
-    """An interval's width, but not less than a small minimum; for a single end, how far to stay away from it."""
-    low, high = ends
-    size = max(abs(float(end.mid())) for end in ends if end is not None)
-    if low is None or high is None:
-        return 2.0**-40 * max(size, 2.0**-20)
-    return max(float((high - low).mid()), _NARROW * size, 2.0**-400)
-
-
-def _solved(gram: _Vector, lacking: _Vector) -> _Vector:
-    """gram^-1 lacking, on the range of gram."""
-    scale = float(np.trace(gram))
-    if scale == 0.0:
-        return np.zeros_like(lacking)
-    return np.asarray(np.linalg.solve(gram + 1e-13 * scale * np.eye(len(gram)), lacking))

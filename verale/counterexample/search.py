@@ -6,7 +6,6 @@ Nothing here is proved, and nothing has to be: the checker evaluates every count
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any
 
@@ -20,7 +19,6 @@ from verale.counterexample.demands import (
     GRACE,
     TOGETHER,
     Clock,
-    Demands,
     TimeIsUpError,
     demands_of,
     into_domain,
@@ -89,36 +87,24 @@ def counterexamples(
         LatentsError: fewer patches than the head needs.
     """
     require_searchable(head, certificate, seconds)
+    clock, generator, rounds = Clock.of(seconds, grace), torch.Generator().manual_seed(0), 0
     try:
-        yield from _counterexamples(head, certificate, given, Clock.of(seconds, grace), rivals, goal)
+        while True:
+            base = _drawn(head, 1, certificate.patches, generator)[0]
+            check_domain(head, base[None])
+            if given is not None and (rounds % 2 == 0 or _bounds_all_patches(head, certificate)):
+                base = given
+            if base is given and not rounds:
+                yield base
+            search = _Search(head, certificate, base, base is given, generator, clock, goal)
+            tried = search.rivals() if rivals is None else rivals[: _RIVALS << rounds]
+            for rival in tried if goal is None else [goal]:
+                yield from search.attempts(rival, rounds)
+                if clock.is_over:
+                    return
+            rounds += 1
     except TimeIsUpError:
         return
-
-
-def _counterexamples(
-    head: Head,
-    certificate: Certificate,
-    given: Tensor | None,
-    clock: Clock,
-    rivals: Sequence[int] | None,
-    goal: int | None,
-) -> Iterator[Tensor]:
-    generator = torch.Generator().manual_seed(0)
-    rounds = 0
-    while True:
-        base = _drawn(head, 1, certificate.patches, generator)[0]
-        check_domain(head, base[None])
-        if given is not None and (rounds % 2 == 0 or _bounds_all_patches(head, certificate)):
-            base = given
-        if base is given and not rounds:
-            yield base
-        search = _Search.of(head, certificate, base, base is given, generator, clock, goal)
-        tried = search.rivals() if rivals is None else rivals[: _RIVALS << rounds]
-        for rival in tried if goal is None else [goal]:
-            yield from search.attempts(rival, rounds)
-            if clock.is_over:
-                return
-        rounds += 1
 
 
 def _drawn(head: Head, images: int, patches: int, generator: torch.Generator) -> Tensor:
@@ -134,38 +120,23 @@ def _drawn(head: Head, images: int, patches: int, generator: torch.Generator) ->
     return into_domain(head, share * first + (1 - share) * second + spread * noise * torch.rand(1, generator=generator))
 
 
-@dataclass(frozen=True, eq=False)
 class _Search:
-    """The search from one base image.
+    """The search from one base image (L, D). Only patches that are neither pinned nor `held` move.
+
+    Args:
+        given: whether the statements are about the base.
+        goal: the class that shall be ahead of all others, or None: a rival ahead of the predicted class is enough.
 
     Attributes:
-        head, certificate: the certificate to refute, and its head.
-        base: (L, D).
         demands: what images that resemble the base have to satisfy.
         reach: (L, P) upper bounds of similarities under the statements; minus infinity where pooling ignores a pair.
         activations: (P,) of the base.
-        generator: the source of random numbers.
-        clock: says when to stop.
-        goal: the class that shall be ahead of all others, or None: a rival ahead of the predicted class is enough.
         held: (L,) patches that show what statements demand of activations; none unless `whole`.
         whole: whether statements about activations bound every patch.
     """
 
-    head: Head
-    certificate: Certificate
-    base: Tensor
-    demands: Demands
-    reach: Tensor
-    activations: Tensor
-    generator: torch.Generator
-    clock: Clock
-    goal: int | None
-    held: Tensor
-    whole: bool
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         head: Head,
         certificate: Certificate,
         base: Tensor,
@@ -173,21 +144,27 @@ class _Search:
         generator: torch.Generator,
         clock: Clock,
         goal: int | None = None,
-    ) -> _Search:
+    ) -> None:
+        self.head, self.certificate, self.base, self.goal = head, certificate, base, goal
+        self.generator, self.clock = generator, clock
         evaluated = evaluate(head, base[None])
+        self.activations = evaluated.activations[0]
         hidden = head.pooling.hidden(len(base), head.size)
-        ranges = _reachable(head, certificate, clock)
-        reach = activation(head, ranges).upper
-        if hidden is not None:
-            reach = reach.masked_fill(hidden, -torch.inf)
-        demands = demands_of(head, certificate, base, given, clock)
-        held, whole = torch.zeros(len(base), dtype=torch.bool), _bounds_all_patches(head, certificate)
-        if whole:
+        reach = activation(head, _reachable(head, certificate, clock)).upper
+        self.reach = reach if hidden is None else reach.masked_fill(hidden, -torch.inf)
+        self.demands = demands_of(head, certificate, base, given, clock)
+        self.held, self.whole = torch.zeros(len(base), dtype=torch.bool), _bounds_all_patches(head, certificate)
+        if self.whole:
             similar = activation(head, Enclosure.exact(evaluated.observables[0])).upper
             similar = similar if hidden is None else similar.masked_fill(hidden, -torch.inf)
-            held[similar[:, _shown(head, certificate)].argmax(0)] = True
-        activations = evaluated.activations[0]
-        return cls(head, certificate, base, demands, reach, activations, generator, clock, goal, held, whole)
+            shown: set[int] = set()  # the prototypes whose activation has a stated lower end
+            for statement in certificate.statements:
+                match statement:
+                    case ActivationStatement(prototype, lower) if lower > -torch.inf:
+                        shown.add(prototype)
+                    case FloorStatement(exempt):
+                        shown |= set(range(head.size)) - set(exempt)
+            self.held[similar[:, sorted(shown)].argmax(0)] = True
 
     def rivals(self) -> list[int]:
         """The rivals, the one with the highest logit at the base first."""
@@ -201,7 +178,12 @@ class _Search:
             batch = list(islice(starts, max(1, min(_IMAGES, TOGETHER // size))))
             if not batch or (number and self.clock.is_over):
                 return
-            images = self._moved(torch.stack(batch)) if rounds or self.whole else torch.stack(batch)
+            images = torch.stack(batch)
+            if rounds or self.whole:  # noise on the patches that may change
+                noise = torch.randn(images.shape, generator=self.generator, dtype=torch.float64)
+                spread = 0.3 if self.head.prototypes is None else 0.05 * float(self.head.prototypes.abs().mean())
+                kept = (self.demands.pinned | self.held)[:, None]
+                images = torch.where(kept, images, into_domain(self.head, images + spread * noise))
             images, values = self._ascended(rival, self.demands.comply(images, _SETTLING), _ASCENTS[min(rounds, 1)])
             for index in values.argsort(descending=True).tolist():
                 image = self.demands.comply(images[index : index + 1], _SETTLING)
@@ -211,12 +193,6 @@ class _Search:
                 repaired = repair(self.demands, restored, np.random.default_rng(rounds))
                 if repaired is not None:
                     yield repaired
-
-    def _worth(self, rival: int) -> Tensor:
-        """(P,) how much the rival gains from a unit of each activation; a goal, over the class that gains most."""
-        weight, predicted = self.head.weight.to(torch.float64), self.certificate.predicted
-        others = [predicted] if self.goal is None else [c for c in range(self.head.classes) if c != rival]
-        return torch.stack([self.head.readout.pull(self.activations, weight, rival, c) for c in others]).amin(0)
 
     def _restored(self, rival: int, image: Tensor) -> Tensor:
         """An image (L, D) with as many patches as those of the base as leave the rival ahead; in ever smaller parts."""
@@ -237,11 +213,20 @@ class _Search:
     def _starts(self, rival: int, rounds: int) -> Iterator[Tensor]:
         """(L, D) each: the base with more and more of its patches moved to where they help the rival most."""
         patches, count = len(self.base), self.head.size
-        worth = self._worth(rival)
+        weight, predicted = self.head.weight.to(torch.float64), self.certificate.predicted
+        others = [predicted] if self.goal is None else [c for c in range(self.head.classes) if c != rival]
+        # (P,) what the rival gains from a unit of each activation; a goal, over the class that gains most.
+        worth = torch.stack([self.head.readout.pull(self.activations, weight, rival, c) for c in others]).amin(0)
         chance = 1.0 if rounds == 0 else 0.5 + torch.rand(patches, count, generator=self.generator, dtype=torch.float64)
         gain = worth.clamp(min=0) * (self.reach - self.activations).clamp(min=0) * chance
         gain[self.demands.pinned | self.held] = 0
-        targets = _assigned(gain)
+        targets: list[tuple[int, int]] = []  # of patches and prototypes, each once, the greatest gain first
+        while len(targets) < min(*gain.shape, _MOST_TARGETS):
+            patch, prototype = divmod(int(gain.argmax()), gain.shape[1])
+            if not float(gain[patch, prototype]) > 0:
+                break
+            targets.append((patch, prototype))
+            gain[patch], gain[:, prototype] = 0, 0
         loose = torch.tensor([not asked for asked in self.demands.exact]).nonzero().flatten()
         sizes = {0, 1, 2, 4, 8, len(targets) // 2, len(targets)}
         if self.whole:
@@ -258,15 +243,6 @@ class _Search:
                 for patch, prototype in targets[:size]:
                     image[patch] = self._most_similar(prototype)
                 yield image
-
-    def _moved(self, images: Tensor) -> Tensor:
-        """Images (N, L, D) with noise on the patches that may change."""
-        noise = torch.randn(images.shape, generator=self.generator, dtype=torch.float64)
-        spread_by = 0.3 if self.head.prototypes is None else 0.05 * float(self.head.prototypes.abs().mean())
-        moved = into_domain(self.head, images + spread_by * noise)
-        kept = self.demands.pinned | self.held
-        moved[:, kept] = images[:, kept]
-        return moved
 
     def _most_similar(self, prototype: int) -> Tensor:
         """The latent (D,) of the domain that is most similar to a prototype."""
@@ -327,18 +303,6 @@ def _bounds_all_patches(head: Head, certificate: Certificate) -> bool:
     return not all(isinstance(each, PatchStatement) for each in certificate.statements)
 
 
-def _shown(head: Head, certificate: Certificate) -> list[int]:
-    """The prototypes whose activation has a stated lower end."""
-    shown: set[int] = set()
-    for statement in certificate.statements:
-        match statement:
-            case ActivationStatement(prototype, lower) if lower > -torch.inf:
-                shown.add(prototype)
-            case FloorStatement(exempt):
-                shown |= set(range(head.size)) - set(exempt)
-    return sorted(shown)
-
-
 def _reachable(head: Head, certificate: Certificate, clock: Clock) -> Enclosure:
     """(L, P) bounds of the observables, given the statements about patches, where these are not too many to be of use.
 
@@ -377,18 +341,6 @@ def _observables(head: Head, images: Tensor) -> Tensor:
     inner = images @ points.T
     squared: Tensor = images.square().sum(2, keepdim=True) - 2 * inner + points.square().sum(1)
     return squared.clamp(min=0)
-
-
-def _assigned(gain: Tensor) -> list[tuple[int, int]]:
-    """Pairs (patch, prototype), the greatest gain first, each patch and each prototype once."""
-    gain, pairs = gain.clone(), []
-    for _ in range(min(*gain.shape, _MOST_TARGETS)):
-        patch, prototype = divmod(int(gain.argmax()), gain.shape[1])
-        if not float(gain[patch, prototype]) > 0:
-            break
-        pairs.append((patch, prototype))
-        gain[patch], gain[:, prototype] = 0, 0
-    return pairs
 
 
 def _length(head: Head, observed: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -55,9 +55,13 @@ def coverage_of(head: Head, images: Tensor, statements: Sequence[Statement], pre
     """
     certain = torch.ones(len(images), dtype=torch.bool)
     possible = torch.ones_like(certain)
-    for start, observed in _chunks(head, images):
+    step = max(1, _CHUNK // (images.shape[1] * head.size))
+    for start in range(0, len(images), step):
+        some = slice(start, start + step)
+        flat = observe(head, images[some].flatten(0, 1))
+        shape = -1, images.shape[1], head.size
+        observed = Enclosure.unchecked(flat.lower.view(shape), flat.upper.view(shape))
         activations = pooling_of(head).box(observed)
-        some = slice(start, start + len(observed.lower))
         for each in statements:
             if isinstance(each, SumStatement):
                 sure, maybe = _sum_holds(head, predicted, images.shape[1], each, activations)
@@ -66,16 +70,6 @@ def coverage_of(head: Head, images: Tensor, statements: Sequence[Statement], pre
             certain[some] &= sure
             possible[some] &= maybe
     return Coverage(certain, possible)
-
-
-def _chunks(head: Head, images: Tensor) -> Iterator[tuple[int, Enclosure]]:
-    """Observables (n, L, P) of some images at a time, with the first one's index."""
-    step = max(1, _CHUNK // (images.shape[1] * head.size))
-    for start in range(0, len(images), step):
-        some = images[start : start + step]
-        observed = observe(head, some.flatten(0, 1))
-        shape = len(some), images.shape[1], head.size
-        yield start, Enclosure.unchecked(observed.lower.view(shape), observed.upper.view(shape))
 
 
 def _sum_holds(
@@ -100,16 +94,13 @@ def _holds(
     """(n,) each: whether a statement is certainly true, and whether it is not certainly false."""
     match statement:
         case PatchStatement(patch, prototype, lower, upper):
-            number = observed[:, patch, prototype]
+            number = observed[:, patch, prototype, None]
+        case ActivationStatement(prototype, lower, upper):
+            number = activations[:, prototype, None]
         case OrderStatement(exempt, upper):
             lower, number = -torch.inf, _others(activations, exempt)
         case FloorStatement(exempt, lower):
             upper, number = torch.inf, _others(activations, exempt)
-        case _:
-            lower, upper = statement.lower, statement.upper
-            number = activations[:, statement.prototype, None]
-    if number.lower.dim() == 1:
-        number = number[:, None]
     sure = (number.lower >= lower) & (number.upper <= upper)
     maybe = (number.upper >= lower) & (number.lower <= upper)
     return sure.all(1), maybe.all(1)

@@ -1,4 +1,4 @@
-"""Fit: a list of rules, each of which proves one class of many images of a data set.
+"""Fit: a list of rules, each of which proves one class of many images of a data set; and rules in words.
 
 A rule is a box of numbers, one a prototype, under which a class is proved. For one class it is found in four steps:
 
@@ -25,8 +25,17 @@ import torch
 from torch import Tensor
 
 from verale.bounds import check_domain
-from verale.certificate import Certificate
-from verale.head import Head, evaluate
+from verale.certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    SumStatement,
+)
+from verale.certificate.statements import bounds_in_words, statement_in_words
+from verale.certificate.words import meant_by
+from verale.head import Geometry, Head, evaluate
 from verale.rounding import Enclosure
 from verale.rules.coverage import coverage_of
 from verale.search.inflate import plain_numbers, widened
@@ -35,8 +44,6 @@ from verale.search.problem import NOISE, shortened
 from verale.search.smallest import priced_margins
 from verale.search.stated import Stated
 from verale.version import __version__
-
-__all__ = ["fit"]
 
 _STEPS = (0.02, 0.06)
 """The share of the images left that an end may lose in one step. Each is tried."""
@@ -113,10 +120,17 @@ class _Fit:
 
     def rules(self) -> Iterator[Certificate]:
         """The rules, in their order."""
-        classes = self._classes()
+        if not len(self._images):
+            return
+        predicted = torch.cat([evaluate(self._head, some).predicted for some in torch.split(self._images, _CHUNK)])
+        classes = []
+        for k in sorted(set(predicted.tolist())):
+            margins, chosen = priced_margins(self._paradigm, self._head, k, self._images.shape[1]), predicted == k
+            numbers = margins.observed(self._images[chosen])
+            classes.append(_Class(k, margins, chosen, (numbers.lower + numbers.upper) / 2))
         covered = torch.zeros(len(self._images), dtype=torch.bool)
         best = [self._best(each, covered) for each in classes]
-        while best:
+        while True:
             news = [0 if each is None else each.news(covered) for each in best]
             index = news.index(max(news))
             chosen = best[index]
@@ -126,28 +140,18 @@ class _Fit:
             covered |= chosen.covers
             best[index] = self._best(classes[index], covered)
 
-    def _classes(self) -> list[_Class]:
-        """The classes that some image is predicted as."""
-        if not len(self._images):
-            return []
-        predicted = torch.cat([evaluate(self._head, some).predicted for some in torch.split(self._images, _CHUNK)])
-        classes = []
-        for k in sorted(set(predicted.tolist())):
-            margins, chosen = priced_margins(self._paradigm, self._head, k, self._images.shape[1]), predicted == k
-            numbers = margins.observed(self._images[chosen])
-            classes.append(_Class(k, margins, chosen, (numbers.lower + numbers.upper) / 2))
-        return classes
-
     def _best(self, of_class: _Class, covered: Tensor) -> _Candidate | None:
         """The rule of a class that covers most images not covered yet, less what its statements are worth."""
         weights = torch.where(covered[of_class.images], _COVERED, 1.0).double()
         if not bool((weights == 1).any()):
             return None
-        tight = [
-            _tightened(of_class, begun, weights, share)
-            for begun in _hulls(of_class.numbers, ceiling=self._paradigm == "top_k")
-            for share in _STEPS
-        ]
+        # Step 1: what all images of the class satisfy, in one or two forms.
+        lower, upper = of_class.numbers.amin(0), of_class.numbers.amax(0)
+        hulls = [Stated.box(lower, upper)]
+        if self._paradigm == "top_k":
+            free, everything = torch.full_like(upper, math.inf), torch.ones_like(upper, dtype=torch.bool)
+            hulls.insert(0, Stated.box(lower, free).under(float(upper.amax()), everything))
+        tight = [_tightened(of_class, begun, weights, share) for begun in hulls for share in _STEPS]
         candidates = [self._candidate(of_class, stated) for stated in tight if stated is not None]
         worth = _STATEMENT * len(of_class.numbers)
         return max(
@@ -165,37 +169,24 @@ class _Fit:
         middle = wide.around(Enclosure.exact(inside.median(0).values))
         for stated in (plain_numbers(wide, middle, _ROUNDING), wide):
             proved = margins.proved(stated.ends)
-            if bool((proved > 0).all()):
-                return self._proved(of_class, stated, proved)
+            if not bool((proved > 0).all()):
+                continue
+            certificate = Certificate(
+                head=self._head.digest,
+                latents=None,
+                predicted=of_class.predicted,
+                paradigm=self._paradigm,
+                patches=self._images.shape[1],
+                statements=stated.statements(margins.statement),
+                margins=tuple(None if math.isinf(margin) else margin for margin in shortened(proved)),
+                minimal=False,
+                version=__version__,
+            )
+            covers, images = of_class.images.clone(), self._images[of_class.images]
+            coverage = coverage_of(self._head, images, certificate.statements, certificate.predicted)
+            covers[of_class.images] = coverage.certain
+            return _Candidate(certificate, covers)
         return None
-
-    def _proved(self, of_class: _Class, stated: Stated, margins: Tensor) -> _Candidate:
-        certificate = Certificate(
-            head=self._head.digest,
-            latents=None,
-            predicted=of_class.predicted,
-            paradigm=self._paradigm,
-            patches=self._images.shape[1],
-            statements=stated.statements(of_class.margins.statement),
-            margins=tuple(None if math.isinf(margin) else margin for margin in shortened(margins)),
-            minimal=False,
-            version=__version__,
-        )
-        covers = of_class.images.clone()
-        covers[of_class.images] = coverage_of(
-            self._head, self._images[of_class.images], certificate.statements, certificate.predicted
-        ).certain
-        return _Candidate(certificate, covers)
-
-
-def _hulls(numbers: Tensor, ceiling: bool) -> list[Stated]:
-    """Step 1: what all images of a class satisfy, in one or two forms."""
-    lower, upper = numbers.amin(0), numbers.amax(0)
-    box = Stated.box(lower, upper)
-    if not ceiling:
-        return [box]
-    free, everything = torch.full_like(upper, math.inf), torch.ones_like(upper, dtype=torch.bool)
-    return [Stated.box(lower, free).under(float(upper.amax()), everything), box]
 
 
 def _tightened(of_class: _Class, stated: Stated, weights: Tensor, share: float) -> Stated | None:
@@ -304,3 +295,47 @@ def _simplified(margins: PricedMargins, stated: Stated) -> Stated:
         if bool((margins.prices(trial.ends).margins > reserve).all()):
             stated = trial
     return stated
+
+
+_OBSERVABLES = {
+    "euclidean": ("squared distance", "from"),
+    "cosine": ("cosine", "with"),
+    "rooted_cosine": ("cosine", "with"),
+    "inner_product": ("inner product", "with"),
+    "softmax": ("mass", "of"),
+}
+"""By the geometry's name in head files: what statements about a patch speak of, and how it stands to a prototype."""
+
+
+def conditions(certificate: Certificate, geometry: Geometry, prototypes: int) -> str:
+    """The statements of a certificate in one sentence, which the class follows.
+
+    Bounds of the same kind stand together, those that ask for likeness first: "squared distance at most 0.36 from
+    prototype 5, at least 0.43 from prototype 2 and 0.62 from 4".
+
+    Args:
+        certificate: whose statements are meant.
+        geometry: of its head.
+        prototypes: how many its head has.
+    """
+    about_patch = any(isinstance(each, PatchStatement) for each in certificate.statements)
+    noun, stands = _OBSERVABLES[geometry.kind] if about_patch else ("activation", "of")
+    said = [
+        (bounds_in_words(each), each.prototype)
+        for each in certificate.statements
+        if isinstance(each, PatchStatement | ActivationStatement)
+    ]
+    near = ("at most", "at least") if about_patch and geometry.is_distance else ("at least", "at most")
+    parts = []
+    for kind in (*near, "from"):
+        bounds = [f"{words.removeprefix(f'{kind} ')} {stands} {j}" for words, j in said if words.startswith(kind)]
+        if bounds:
+            number, _, prototype = bounds[0].rpartition(" ")
+            *first, last = [f"{number} prototype {prototype}", *bounds[1:]]  # the first names what it counts
+            parts.append(f"{kind} {', '.join(first)} and {last}" if first else f"{kind} {last}")
+    for each in certificate.statements:
+        if isinstance(each, OrderStatement | FloorStatement):
+            parts.append(f"{bounds_in_words(each)} of {meant_by(each.exempt, prototypes)}")
+    sums = [each for each in certificate.statements if isinstance(each, SumStatement)]
+    parts += [" ".join(statement_in_words(each, prototypes)) for each in sums]
+    return f"{noun} {', '.join(parts)}" if parts else "any image"

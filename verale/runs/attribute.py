@@ -14,7 +14,6 @@ from verale.certificate import (
     FloorStatement,
     OrderStatement,
     PatchStatement,
-    Statement,
     SumStatement,
 )
 from verale.certificate.words import class_name, float_below
@@ -254,33 +253,27 @@ def shares_of(certificates: list[Certificate]) -> tuple[Share, ...]:
 
     A prototype or a patch counts once a certificate, however many statements there are about it.
     """
-    said = [
-        Counter(subject for statement in each.statements for subject in _subjects(statement)) for each in certificates
-    ]
-    counts, statements = Counter(subject for each in said for subject in each), sum(said, Counter[_Subject]())
+    counts, statements = Counter[tuple[str, int | None]](), Counter[tuple[str, int | None]]()
+    for certificate in certificates:
+        said: list[tuple[str, int | None]] = []
+        for statement in certificate.statements:
+            match statement:
+                case PatchStatement(patch, prototype):
+                    said += [("prototype", prototype), ("patch", patch)]
+                case ActivationStatement(prototype):
+                    said.append(("prototype", prototype))
+                case OrderStatement():
+                    said.append(("ceiling", None))
+                case FloorStatement():
+                    said.append(("floor", None))
+                case SumStatement():
+                    said.append(("sum", None))
+        statements.update(said)
+        counts.update(set(said))
+    kinds = ("prototype", "patch", "ceiling", "floor", "sum")
     order = sorted(
         counts,
-        key=lambda each: (_KINDS.index(each[0]), -counts[each], -statements[each], -1 if each[1] is None else each[1]),
+        key=lambda each: (kinds.index(each[0]), -counts[each], -statements[each], -1 if each[1] is None else each[1]),
     )
     total = len(certificates)
     return tuple(Share(*each, counts[each], counts[each] / total, statements[each] / total) for each in order)
-
-
-_Subject = tuple[str, int | None]
-
-_KINDS = ("prototype", "patch", "ceiling", "floor", "sum")
-
-
-def _subjects(statement: Statement) -> list[_Subject]:
-    """What a statement is about."""
-    match statement:
-        case PatchStatement():
-            return [("prototype", statement.prototype), ("patch", statement.patch)]
-        case ActivationStatement():
-            return [("prototype", statement.prototype)]
-        case OrderStatement():
-            return [("ceiling", None)]
-        case FloorStatement():
-            return [("floor", None)]
-        case SumStatement():
-            return [("sum", None)]

@@ -6,9 +6,8 @@ Of each image what both runs say of it, what that comes to over all images, and 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from verale.checker.certificate import (
     FloorStatement,
     OrderStatement,
     PatchStatement,
-    Statement,
     SumStatement,
 )
 from verale.checker.errors import FormatError, UnprovedError
@@ -29,7 +27,7 @@ from verale.checker.numbers import StatementAt
 from verale.errors import CertificateError, InputError, naming, option
 from verale.files import certificates_folder
 from verale.runs.audit import AuditSetup, auditor_of
-from verale.runs.explained_run import CertificateFile, ExplainedRun, HeadOfRun
+from verale.runs.explained_run import CertificateFile, ExplainedRun
 from verale.runs.inputs import LATENTS, find_inputs, run_of
 from verale.runs.table import csv_line
 
@@ -199,7 +197,8 @@ class Counts:
         named, named_in_both: of images that have both explanations, the prototypes that A's names, added up, and those
             that B's names too.
         notes: why statements could not be asked, and of how many images.
-        a, b: what the runs say for themselves, by name (`_OF_A_SIDE`).
+        a, b: what the runs say for themselves: of how many images the true class is known, and was given; how many have
+            a certificate, and one that claims minimality; all their statements, and the prototypes that these bound.
     """
 
     def __init__(self) -> None:
@@ -209,7 +208,9 @@ class Counts:
         self.subjects: Counter[str] = Counter()
         self.failing: Counter[str] = Counter()
         self.notes: Counter[str] = Counter()
-        self.a, self.b = Counter[str](), Counter[str]()
+        self.a, self.b = (
+            Counter(labelled=0, correct=0, explained=0, minimal=0, statements=0, bounded_prototypes=0) for _ in "ab"
+        )
 
     def add(self, one: ComparedImage) -> None:
         """Count an image."""
@@ -224,8 +225,13 @@ class Counts:
         if one.a.size is not None and one.b.size is not None:
             self.named += len(one.a.named)
             self.named_in_both += len(one.a.named & one.b.named)
-        self.a.update(_counted(one.a))
-        self.b.update(_counted(one.b))
+        for counts, side in ((self.a, one.a), (self.b, one.b)):
+            counts["labelled"] += side.correct is not None
+            counts["correct"] += side.correct is True
+            counts["explained"] += side.size is not None
+            counts["minimal"] += side.minimal is True
+            counts["statements"] += side.size or 0
+            counts["bounded_prototypes"] += 0 if side.bounded is None else side.bounded.prototypes
 
     def of(self, same_class: bool | None) -> int:
         """How many images have the same class, or another one, or one that a run does not know."""
@@ -239,37 +245,21 @@ class Counts:
 
     def record(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        outcomes = {
-            f"{which}_class": {
-                name: self.outcomes[same, kept] for name, kept in (("kept", True), ("not_kept", False), ("open", None))
-            }
-            for which, same in (("same", True), ("other", False), ("unknown", None))
-        }
+        kept = {"kept": True, "not_kept": False, "open": None}
+        classes = {"same_class": True, "other_class": False, "unknown_class": None}
+        statements = {"true": True, "false": False, "undecided": None}
         return {
             "images": self.images,
             "changed": self.changed,
-            **outcomes,
-            "statements": {
-                name: self.answers[key] for name, key in (("true", True), ("false", False), ("undecided", None))
-            },
+            **{of: {name: self.outcomes[same, how] for name, how in kept.items()} for of, same in classes.items()},
+            "statements": {name: self.answers[key] for name, key in statements.items()},
             "named": self.named,
             "named_in_both": self.named_in_both,
             "fails_most": list(map(list, self.fails_most)),
             "not_asked": dict(self.notes),
-            "a": {name: self.a[name] for name in _OF_A_SIDE},
-            "b": {name: self.b[name] for name in _OF_A_SIDE},
+            "a": dict(self.a),
+            "b": dict(self.b),
         }
-
-
-_OF_A_SIDE = ("labelled", "correct", "explained", "minimal", "statements", "bounded_prototypes")
-
-
-def _counted(side: Side) -> dict[str, int]:
-    """What an image adds to what one of the runs comes to: of how many the true class is known, and has been given; how
-    many have a certificate, and one that claims minimality; its statements, and the prototypes that these bound."""
-    reach = 0 if side.bounded is None else side.bounded.prototypes
-    explained = (side.size is not None, side.minimal is True, side.size or 0, reach)
-    return dict(zip(_OF_A_SIDE, map(int, (side.correct is not None, side.correct is True, *explained)), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,39 +306,35 @@ class RunComparison:
 
     def __iter__(self) -> Iterator[ComparedImage]:
         """Compare the images, in A's order. Raises InputError, which names the file, for what cannot be read."""
+        of_a, of_b = self.a.names or (), self.b.names or ()
+        # Classes are the same if their names are, where both runs know these and no two classes have the same.
+        by_name = all(names and len(set(names)) == len(names) for names in (of_a, of_b))
+        names = (dict(enumerate(of_a)), dict(enumerate(of_b))) if by_name else ({}, {})
         for first, second in self.pairs.pairs:
-            yield self._compared(first, second)
+            one, other = self.a.stated(first), self.b.stated(second)
+            a, b = Side.of(self.a, first, one), Side.of(self.b, second, other)
+            same: bool | None = None
+            if a.predicted is not None and b.predicted is not None:
+                same = names[0].get(a.predicted, a.predicted) == names[1].get(b.predicted, b.predicted)
+            name = self.a.file(first) or self.b.file(second) or f"image {first}"
+            compared = ComparedImage(name, a, b, same, None)
+            if one is None:
+                yield replace(compared, note=f"A has no explanation: {a.reason}")
+            elif self._auditor is None:
+                yield replace(compared, note=_NOT_ASKED)
+            else:
+                yield self._asked(self._auditor, compared, one, other)
 
-    @cached_property
-    def _by_name(self) -> bool:
-        """Whether classes are the same if their names are: both runs know them, and no two have the same."""
-        each = self.a.names, self.b.names
-        return all(names is not None and len(set(names)) == len(names) for names in each)
-
-    def _name(self, run: ExplainedRun, predicted: int) -> str | int:
-        """A class's name at full length; the number of one without a name."""
-        names = run.names or ()
-        return names[predicted] if predicted < len(names) else predicted
-
-    def _compared(self, first: int, second: int) -> ComparedImage:
-        one, other = self.a.stated(first), self.b.stated(second)
-        a, b = Side.of(self.a, first, one), Side.of(self.b, second, other)
-        same: bool | None = None
-        if a.predicted is not None and b.predicted is not None:
-            same = a.predicted == b.predicted
-            if self._by_name:
-                same = self._name(self.a, a.predicted) == self._name(self.b, b.predicted)
-        name = self.a.file(first) or self.b.file(second) or f"image {first}"
-        if one is None:
-            return ComparedImage(name, a, b, same, None, f"A has no explanation: {a.reason}")
-        if self._auditor is None:
-            return ComparedImage(name, a, b, same, None, _NOT_ASKED)
+    def _asked(
+        self, auditor: Auditor, compared: ComparedImage, one: CertificateFile, other: CertificateFile | None
+    ) -> ComparedImage:
+        """The same image, with what the checker says of A's statements at B's latents."""
+        second, statements = compared.b.index, one.certificate.statements
         digest = self.b.latents(second) if other is None else other.certificate.latents or self.b.latents(second)
-        statements = one.certificate.statements
         try:
-            there = self._auditor.at_image(one.data, digest or "")
+            there = auditor.at_image(one.data, digest or "")
         except FormatError as error:
-            return ComparedImage(name, a, b, same, None, str(error))
+            return replace(compared, note=str(error))
         except UnprovedError as error:
             if error.reason == "subject":
                 raise InputError(
@@ -357,48 +343,30 @@ class RunComparison:
                     f" with {option('latents')}",
                 ) from error
             if error.reason == "instance":  # statements say nothing about such latents
-                return ComparedImage(name, a, b, same, None, str(error))
+                return replace(compared, note=str(error))
             there = (StatementAt(None),) * len(statements)
         answers = tuple(each.true for each in there)
-        subjects = list(map(_subject, statements))
+        subjects = []  # but for their patches
+        for each in statements:
+            match each:
+                case SumStatement():
+                    subjects.append("sum of all others")
+                case OrderStatement() | FloorStatement():
+                    subjects.append(f"{'ceiling' if isinstance(each, OrderStatement) else 'floor'} of all others")
+                case _:
+                    subjects.append(f"prototype {each.prototype}")
+        told = []
+        if numbers := [number for number, answer in enumerate(answers) if not answer][:_TOLD]:
+            with naming(one.path, CertificateError):
+                written = Written.from_bytes(one.data).statements
+            for number in numbers:
+                subject, bounds = statement_in_words(written[number], self.b.head.prototypes)
+                value, here = there[number].value, "undecided" if answers[number] is None else "false"
+                if answers[number] is False and value is not None and value.low is not None and value.high is not None:
+                    here = f"in B about {about((value.low + value.high) / 2)}"
+                told.append(f"{subject}: {bounds}; {here}")
         failing = frozenset(each for each, answer in zip(subjects, answers, strict=True) if answer is False)
-        return ComparedImage(
-            name,
-            a,
-            b,
-            same,
-            answers,
-            "",
-            _told(one, there, self.b.head.prototypes),
-            frozenset(subjects),
-            failing,
-        )
-
-
-def _subject(statement: Statement) -> str:
-    """What a statement is about, but for its patch."""
-    if isinstance(statement, SumStatement):
-        return "sum of all others"
-    if isinstance(statement, OrderStatement | FloorStatement):
-        return f"{'ceiling' if isinstance(statement, OrderStatement) else 'floor'} of all others"
-    return f"prototype {statement.prototype}"
-
-
-def _told(stated: CertificateFile, there: Sequence[StatementAt], prototypes: int) -> tuple[str, ...]:
-    """The first statements that are not true, in words, with what they bound at the image."""
-    numbers = [number for number, at in enumerate(there) if not at.true][:_TOLD]
-    if not numbers:
-        return ()
-    with naming(stated.path, CertificateError):
-        statements = Written.from_bytes(stated.data).statements
-    told = []
-    for number in numbers:
-        subject, bounds = statement_in_words(statements[number], prototypes)
-        value, here = there[number].value, "undecided" if there[number].true is None else "false"
-        if there[number].true is False and value is not None and value.low is not None and value.high is not None:
-            here = f"in B about {about((value.low + value.high) / 2)}"
-        told.append(f"{subject}: {bounds}; {here}")
-    return tuple(told)
+        return replace(compared, answers=answers, told=tuple(told), subjects=frozenset(subjects), failing=failing)
 
 
 def compare(a: str, b: str, head: str | None = None, latents: str | None = None) -> RunComparison:
@@ -422,7 +390,19 @@ def compare(a: str, b: str, head: str | None = None, latents: str | None = None)
     same = first.head.sha256 == second.head.sha256
     if same:  # then digests of latents may tell which image is which
         first = first.with_latents()
-    why = "; ".join([] if same else _differences(first.head, second.head))
+    # Statements about one head mean something for another one whatever the numbers of its prototypes and weights, but
+    # not with another number of prototypes, or another way to compare images with them.
+    one, other = first.head.head, second.head.head
+    parts = {
+        "prototypes": (one.count, other.count),
+        "the geometry": (one.geometry, other.geometry),
+        "epsilon": (float(one.epsilon), float(other.epsilon)) if one.geometry == other.geometry else (0, 0),
+        "the similarity": (one.similarity.name, other.similarity.name),
+        "the pooling": (one.pooling, other.pooling),
+        "the pooling's k": (one.k, other.k),
+    }
+    differences = [f"{name}: {in_a} in A, {in_b} in B" for name, (in_a, in_b) in parts.items() if in_a != in_b]
+    why = "; ".join([*differences, *([] if one.mask == other.mask else ["the pooling's mask"])])
     pairs = _paired(first, second, same)
     if why:
         return RunComparison(first, second, pairs, why, None, inputs.latents)
@@ -436,22 +416,6 @@ def compare(a: str, b: str, head: str | None = None, latents: str | None = None)
     if auditor.run["head"] != second.head.sha256:
         raise InputError(second.head.path, "changed while it was read; compare again")
     return RunComparison(first, second, pairs, "", auditor.auditor, inputs.latents)
-
-
-def _differences(a: HeadOfRun, b: HeadOfRun) -> list[str]:
-    """What makes statements about one head meaningless for another one: not the numbers of its prototypes and weights,
-    but how many prototypes there are, and how images are compared with them."""
-    first, second = a.head, b.head
-    each = {
-        "prototypes": (first.count, second.count),
-        "the geometry": (first.geometry, second.geometry),
-        "epsilon": (float(first.epsilon), float(second.epsilon)) if first.geometry == second.geometry else (0, 0),
-        "the similarity": (first.similarity.name, second.similarity.name),
-        "the pooling": (first.pooling, second.pooling),
-        "the pooling's k": (first.k, second.k),
-    }
-    found = [f"{name}: {one} in A, {other} in B" for name, (one, other) in each.items() if one != other]
-    return [*found, *([] if first.mask == second.mask else ["the pooling's mask"])]
 
 
 def _paired(a: ExplainedRun, b: ExplainedRun, same_head: bool) -> Pairs:
@@ -530,11 +494,16 @@ def sentences(comparison: RunComparison, counts: Counts) -> list[str]:
     """What the comparison comes to, the counts of images first."""
     same, other = counts.of(True), counts.of(False)
     asked = not comparison.why_not
+
+    def of_these(same_class: bool) -> str:
+        kept, not_kept, left = (counts.outcomes[same_class, kept] for kept in (True, False, None))
+        parts = [f"{kept:,} satisfy all statements of A", f"{not_kept:,} do not"] if kept + not_kept else []
+        return f"; of these, {', '.join([*parts, *([f'{left:,} are open'] if left else [])])}"
+
     keep = "keeps its class" if same == 1 else "keep their class"
-    told = [f"{same:,} of {_images(counts.images)} {keep}{_of_these(counts, True) if asked and same else ''}."]
+    told = [f"{same:,} of {_images(counts.images)} {keep}{of_these(True) if asked and same else ''}."]
     if other:
-        gets = "gets" if other == 1 else "get"
-        told.append(f"{other:,} {gets} another class{_of_these(counts, False) if asked else ''}.")
+        told.append(f"{other:,} {'gets' if other == 1 else 'get'} another class{of_these(False) if asked else ''}.")
     if unknown := counts.of(None):
         told.append(f"Of {_images(unknown)}, A or B does not know the class.")
     if comparison.same_head and counts.outcomes[False, True]:
@@ -542,8 +511,7 @@ def sentences(comparison: RunComparison, counts: Counts) -> list[str]:
             f"All statements of A are true under the same head, and yet the class is another, for"
             f" {_images(counts.outcomes[False, True])}: one of the runs is wrong; audit both."
         )
-    total = sum(counts.answers.values())
-    if total:
+    if total := counts.answers.total():
         undecided = f", {counts.answers[None]:,} not decided" if counts.answers[None] else ""
         told.append(
             f"Of {total:,} statements of A, {counts.answers[True]:,} are true of B's latents,"
@@ -559,28 +527,24 @@ def sentences(comparison: RunComparison, counts: Counts) -> list[str]:
     return told
 
 
-def _of_these(counts: Counts, same_class: bool) -> str:
-    """What became of the statements of A, of the images with the same class, or another one."""
-    kept, not_kept, left = (counts.outcomes[same_class, kept] for kept in (True, False, None))
-    parts = [f"{kept:,} satisfy all statements of A", f"{not_kept:,} do not"] if kept + not_kept else []
-    return f"; of these, {', '.join([*parts, *([f'{left:,} are open'] if left else [])])}"
-
-
 def about_sides(comparison: RunComparison, counts: Counts) -> list[tuple[str, str, str]]:
     """What each run says for itself: a name, and a text for A and for B."""
-    a, b = counts.a, counts.b
-    explained = [f"{side['explained']:,} of {counts.images:,}" for side in (a, b)]
-    rows = [("explained", explained[0], explained[1])]
-    if a["labelled"] or b["labelled"]:
-        rows.append(("true class given, as labelled", _right(a), _right(b)))
-    rows.append(("statements, mean", _mean("statements", a), _mean("statements", b)))
-    bounds = [
-        f"{_mean('bounded_prototypes', side)} of {run.head.prototypes}"
-        for side, run in ((a, comparison.a), (b, comparison.b))
-    ]
-    rows.append(("prototypes bounded, mean", bounds[0], bounds[1]))
-    claimed = [f"{side['minimal']:,} of {side['explained']:,}" for side in (a, b)]
-    return [*rows, ("claim minimality", claimed[0], claimed[1])]
+    labelled = counts.a["labelled"] or counts.b["labelled"]
+    columns = []
+    for side, run in ((counts.a, comparison.a), (counts.b, comparison.b)):
+        mean = {
+            name: f"{side[name] / side['explained']:.1f}" if side["explained"] else "-"
+            for name in ("statements", "bounded_prototypes")
+        }
+        column = {"explained": f"{side['explained']:,} of {counts.images:,}"}
+        if labelled:
+            right = f"{side['correct']:,} of {side['labelled']:,}" if side["labelled"] else "-"
+            column["true class given, as labelled"] = right
+        column["statements, mean"] = mean["statements"]
+        column["prototypes bounded, mean"] = f"{mean['bounded_prototypes']} of {run.head.prototypes}"
+        column["claim minimality"] = f"{side['minimal']:,} of {side['explained']:,}"
+        columns.append(column)
+    return [(name, columns[0][name], columns[1][name]) for name in columns[0]]
 
 
 def held(one: ComparedImage) -> str:
@@ -604,11 +568,3 @@ def two(first: object, second: object) -> str:
 
 def _images(number: int) -> str:
     return f"{number:,} image{'' if number == 1 else 's'}"
-
-
-def _right(side: Counter[str]) -> str:
-    return f"{side['correct']:,} of {side['labelled']:,}" if side["labelled"] else "-"
-
-
-def _mean(name: str, side: Counter[str]) -> str:
-    return f"{side[name] / side['explained']:.1f}" if side["explained"] else "-"

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
@@ -26,17 +27,11 @@ from verale.files import require_writable
 from verale.head import Evaluation, Head, evaluate
 from verale.head.evaluation import belonging
 from verale.options import keywords
-from verale.runs.arguments import (
-    HeadFile,
-    class_named,
-    is_path,
-    loaded_images,
-    require_search,
-)
+from verale.runs.arguments import HeadFile, class_named, is_path, loaded_images, require_search
 from verale.runs.folder import write_beside
 from verale.runs.inputs import SOURCE
 from verale.runs.options import PROVING, audit_options
-from verale.runs.refute import Deadline, Released, Witness, opened
+from verale.runs.refute import Released, Witness, opened
 from verale.runs.source import Source, load_source
 from verale.runs.written import WrittenFiles
 
@@ -149,7 +144,7 @@ class Contrast:
             ],
             "explanation": [each.to_json() for each in self.found.proof.statements],
             "near": [asdict(each) for each in self.near],
-            "prototypes": origins_record(self.prototypes, self.origins),
+            "prototypes": [self.origins[each].record() for each in self.prototypes if each in self.origins],
         }
 
 
@@ -207,7 +202,7 @@ def contrast(
     if out is not None:
         WrittenFiles(Path(out)).require_own((*_FILES, RECORD), _BY)
         require_writable(Path(out) / RECORD)
-    search = _Search(released, file.data, rival, Deadline.after(seconds))
+    search = _Search(released, file.data, rival, time.monotonic() + seconds)
     result = search.run()
     if result.found is not None:
         noted = Path(certificate).parent / SOURCE if is_path(certificate) else None
@@ -217,13 +212,8 @@ def contrast(
             images = loaded_images(latents, released.head.depth)
             near = near_patches(result.found.witness.image, released.given, images, source)
         result = replace(result, near=tuple(near), origins=source.origins)
-    if out is not None:
-        _write(Path(out), result, released, pictures)
-    return result
-
-
-def _write(folder: Path, result: Contrast, released: Released, pictures: Callable[[Tensor], bytes] | None) -> None:
-    """The files of a contrast; those of an earlier one go, and the record, which says what is there, comes last."""
+    if out is None:
+        return result
     files: dict[str, bytes] = {}
     if result.found is not None:
         witness = result.found.witness
@@ -232,7 +222,9 @@ def _write(folder: Path, result: Contrast, released: Released, pictures: Callabl
             files[PICTURE] = pictures(witness.image)
             files |= {} if released.given is None else {BEFORE: pictures(released.given)}
     record = f"{json.dumps(result.record(released.head), indent=1)}\n".encode()
-    write_beside(folder, {**files, RECORD: record}, _BY, instead_of=(RECORD, *_FILES))
+    # The record, which says what is there, comes last.
+    write_beside(Path(out), {**files, RECORD: record}, _BY, instead_of=(RECORD, *_FILES))
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +234,7 @@ class _Search:
     released: Released
     head_bytes: bytes
     goal: int
-    deadline: Deadline
+    deadline: float
 
     def run(self) -> Contrast:
         certificate = self.released.certificate
@@ -252,7 +244,7 @@ class _Search:
         at_least, singles = 1, self._open_sets(1)
         if not singles:
             at_least = next((size for size in everything if size > 1 and self._open_sets(size, True)), certificate.size)
-        hurried = Deadline.after(self.deadline.left / 4)
+        hurried = time.monotonic() + _left(self.deadline) / 4
         found = self._first(singles, hurried)
         if found is None:
             found = self._grown()
@@ -282,9 +274,9 @@ class _Search:
                     break
         return sorted(margins, key=lambda each: (margins[each] is not None, margins[each] or 0))
 
-    def _first(self, sets: Sequence[tuple[int, ...]], until: Deadline) -> Found | None:
+    def _first(self, sets: Sequence[tuple[int, ...]], until: float) -> Found | None:
         """What is found with the first of these sets with which something is found."""
-        return next((found for freed in sets if until.left and (found := self._wins(freed)) is not None), None)
+        return next((found for freed in sets if _left(until) and (found := self._wins(freed)) is not None), None)
 
     def _margin(self, freed: Collection[int]) -> Fraction | None:
         """What the checker proves that the predicted class is ahead by; None where its proof is cut short."""
@@ -296,57 +288,38 @@ class _Search:
 
     def _wins(self, freed: Collection[int], in_any_case: bool = False) -> Found | None:
         """What is found with these statements released, as long as time is left; nothing where the checker excludes
-        it."""
-        seconds, rest = EACH if in_any_case else min(EACH, self.deadline.left), self.released.without(freed)
-        if not seconds or not self._is_open(self._margin(freed)):
-            return None
-        for witness in self.released.witnesses(rest, seconds, goal=self.goal):
-            proof = self._proof(witness)
-            if proof is not None:
-                return self._with_few(Found(tuple(sorted(freed)), witness, proof))
-        return None
-
-    def _proof(self, witness: Witness) -> Certificate | None:
-        """A certificate that a witness gets the class, proved with its instance."""
+        it. Of those, statements that the witness satisfies too are kept."""
         from verale.search.explain import explain
 
-        proof = explain(self.released.head, witness.image[None], "top_k")[0]
-        if not isinstance(proof, Certificate) or proof.predicted != self.goal:
+        released, certificate = self.released, self.released.certificate
+        seconds, rest = EACH if in_any_case else min(EACH, _left(self.deadline)), released.without(freed)
+        if not seconds or not self._is_open(self._margin(freed)):
             return None
-        verdict = Auditor(self.head_bytes, witness.latents, self.released.auditor.options).check(proof.to_bytes())
-        return proof if verdict.status is Status.PROVED and not verdict.reason else None
-
-    def _holds(self, number: int, evaluated: Evaluation) -> bool:
-        """Whether a statement is true by floats."""
-        certificate = self.released.certificate
-        value = value_at(self.released.head, certificate, number, evaluated)
-        above = not value < getattr(certificate.statements[number], "lower", -float("inf"))
-        return above and not value > getattr(certificate.statements[number], "upper", float("inf"))
-
-    def _with_few(self, found: Found) -> Found:
-        """The same witness, with the statements kept that it satisfies too."""
-        evaluated = evaluate(self.released.head, found.witness.image[None])
-        false = tuple(number for number in found.released if not self._holds(number, evaluated))
-        rest = self.released.without(false)
-        if not false or len(false) == len(found.released) or not self.released.refutes(rest, found.witness.latents):
-            return found
-        return Found(false, Witness(found.witness.image, found.witness.latents, rest), found.proof)
+        for witness in released.witnesses(rest, seconds, goal=self.goal):
+            # A certificate that the witness gets the class, proved with its instance.
+            proof = explain(released.head, witness.image[None], "top_k")[0]
+            if not isinstance(proof, Certificate) or proof.predicted != self.goal:
+                continue
+            verdict = Auditor(self.head_bytes, witness.latents, released.auditor.options).check(proof.to_bytes())
+            if verdict.status is not Status.PROVED or verdict.reason:
+                continue
+            evaluated, false = evaluate(released.head, witness.image[None]), []  # by floats
+            for number in sorted(freed):
+                statement, value = (
+                    certificate.statements[number],
+                    value_at(released.head, certificate, number, evaluated),
+                )
+                below = value < getattr(statement, "lower", -float("inf"))
+                if below or value > getattr(statement, "upper", float("inf")):
+                    false.append(number)
+            without = released.without(false)
+            if 0 < len(false) < len(freed) and released.refutes(without, witness.latents):
+                return Found(tuple(false), Witness(witness.image, witness.latents, without), proof)
+            return Found(tuple(sorted(freed)), witness, proof)
+        return None
 
     def _grown(self) -> Found | None:
         """All statements, or a set grown by whole groups of them, twice as many each time; then reduced."""
-        groups, count = self._groups(), 1
-        found = self._wins(range(self.released.certificate.size), in_any_case=True)
-        while found is not None and count < len(groups) and self.deadline.left:
-            grown = {number for group in groups[:count] for number in group}
-            smaller = self._wins(grown) if len(grown) < len(found.released) else None
-            if smaller is not None:
-                found = smaller
-                break
-            count *= 2
-        return None if found is None else self._reduced(found)
-
-    def _groups(self) -> list[list[int]]:
-        """Clauses; then statements about activations one by one; then statements by patch, the shortest first."""
         clauses, activations, by_patch = [], [], defaultdict[int, list[int]](list)
         for number, statement in enumerate(self.released.certificate.statements):
             match statement:
@@ -356,14 +329,23 @@ class _Search:
                     activations.append([number])
                 case _:
                     clauses.append([number])
-        return [*clauses, *activations, *sorted(by_patch.values(), key=len)]
+        groups, count = [*clauses, *activations, *sorted(by_patch.values(), key=len)], 1
+        found = self._wins(range(self.released.certificate.size), in_any_case=True)
+        while found is not None and count < len(groups) and _left(self.deadline):
+            grown = {number for group in groups[:count] for number in group}
+            smaller = self._wins(grown) if len(grown) < len(found.released) else None
+            if smaller is not None:
+                found = smaller
+                break
+            count *= 2
+        return None if found is None else self._reduced(found)
 
     def _reduced(self, found: Found) -> Found:
         """Fewer statements released, as long as time is left: half of them less, a quarter, and so on."""
         step = max(1, len(found.released) // 2)
         while True:
-            for kept_back in _chunks(found.released, step):
-                fewer = set(found.released) - set(kept_back)
+            for start in range(0, len(found.released), step):
+                fewer = set(found.released) - set(found.released[start : start + step])
                 smaller = self._wins(fewer) if fewer else None
                 if smaller is not None:
                     _log.info("%d statements are enough", len(smaller.released))
@@ -374,8 +356,13 @@ class _Search:
                     return found
                 step = max(1, step // 2)
             step = min(step, max(1, len(found.released) // 2))
-            if not self.deadline.left:
+            if not _left(self.deadline):
                 return found
+
+
+def _left(until: float) -> float:
+    """Seconds that are left, 0 when the time is over."""
+    return max(0.0, until - time.monotonic())
 
 
 def value_at(head: Head, certificate: Certificate, number: int, evaluated: Evaluation) -> float:
@@ -397,10 +384,6 @@ def value_at(head: Head, certificate: Certificate, number: int, evaluated: Evalu
             if not len(others):
                 return float("nan")
             return float(others.amax() if isinstance(statement, OrderStatement) else others.amin())
-
-
-def _chunks(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
-    return (numbers[start : start + size] for start in range(0, len(numbers), size))
 
 
 _MOST_NEAR = 8
@@ -429,11 +412,6 @@ def near_patches(changed: Tensor, before: Tensor, images: Iterable[Tensor], sour
         NearPatch(patch, image, at, file, float(distance), float(moved[patch]))
         for patch, (image, at), file, distance in zip(order, where, files, best, strict=True)
     ]
-
-
-def origins_record(prototypes: Iterable[int], origins: Mapping[int, Origin]) -> list[dict[str, object]]:
-    """The training patches of some prototypes, for JSON."""
-    return [origins[prototype].record() for prototype in sorted(set(prototypes)) if prototype in origins]
 
 
 def decoder_of(model: str | Path, depth: int) -> Callable[[Tensor], bytes]:

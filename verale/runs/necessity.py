@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from verale.certificate import Certificate
 from verale.certificate.statements import statement_in_words
-from verale.checker import AuditOptions
+from verale.checker import AuditOptions, Status
 from verale.checker.errors import UnprovedError
 from verale.checker.least import proved_least
 from verale.checker.options import CHOICES, EITHER, KERNELS, PROVED
@@ -22,7 +22,7 @@ from verale.options import keywords
 from verale.runs.arguments import HeadFile, require_search
 from verale.runs.folder import require_output, write_beside
 from verale.runs.options import PROVING, audit_options
-from verale.runs.refute import Released, Witness, opened
+from verale.runs.refute import opened
 from verale.runs.written import WrittenFiles
 
 if TYPE_CHECKING:
@@ -128,20 +128,35 @@ def necessity(
         domain, satisfies all other statements, and a rival's logit is at least the predicted class's. So no sound
         paradigm proves the class without the statement. That no witness was found proves nothing.
     """
+    from verale.head import evaluate
+
     require_search(seconds, out)
     proving = audit_options(options, fields, PROVING)
     released = opened(certificate, head, latents, proving)
-    names = [_names(number) for number in range(released.certificate.size)]
+    stems = [f"without-{number:04d}" for number in range(released.certificate.size)]
+    # What shows that a statement is needed: the certificate without it, and the latents that refute this.
+    names = [(f"{stem}{CERTIFICATE_SUFFIX}", f"{stem}.latents.safetensors") for stem in stems]
     if out is not None:
         WrittenFiles(Path(out)).require_own((*chain.from_iterable(names), _RECORD), _BY)
         require_writable(Path(out) / _RECORD)
     known = []
     for number, statement in enumerate(released.certificate.statements):
-        needed, witness = _needed(released, number, seconds)
-        if witness is not None and out is not None:
-            files = dict(zip(names[number], (witness.rest.to_bytes(), witness.latents), strict=True))
-            write_beside(Path(out), files, _BY)
-            needed = Needed(number, needed.needed, needed.rival, names[number][1])
+        rest, needed = released.without({number}), Needed(number, None)
+        # The classes that the checker does not prove to lose, those first whose proof is cut short or lacks most.
+        margins = [(margin, c) for c, margin in enumerate(released.margins(rest)) if c != rest.predicted]
+        still = [(margin, c) for margin, c in margins if margin is None or margin <= 0]
+        rivals = [c for _, c in sorted(still, key=lambda each: (each[0] is not None, each[0] or 0, each[1]))]
+        if not rivals:  # by whatever margins
+            verdict = released.auditor.check(rest.to_bytes(), entailment_only=True)
+            proved = verdict.status is Status.PROVED or verdict.reason == "margin"
+            needed = Needed(number, False if proved else None)
+        elif (witness := next(released.witnesses(rest, seconds, rivals), None)) is not None:
+            logits = evaluate(released.head, witness.image[None]).logits[0]
+            logits[released.certificate.predicted] = -float("inf")
+            needed = Needed(number, True, int(logits.argmax()), None if out is None else names[number][1])
+            if out is not None:
+                files = dict(zip(names[number], (witness.rest.to_bytes(), witness.latents), strict=True))
+                write_beside(Path(out), files, _BY)
         said = " ".join(statement_in_words(statement, released.head.size))
         _log.info("statement %d (%s): %s", number, said, needed.needed)
         known.append(needed)
@@ -149,27 +164,6 @@ def necessity(
     if out is not None:
         write_beside(Path(out), {_RECORD: f"{json.dumps(result.record(), indent=1)}\n".encode()}, _BY)
     return result
-
-
-def _names(number: int) -> tuple[str, str]:
-    """The files that show that a statement is needed: the certificate without it, and the latents that refute this."""
-    return f"without-{number:04d}{CERTIFICATE_SUFFIX}", f"without-{number:04d}.latents.safetensors"
-
-
-def _needed(released: Released, number: int, seconds: float) -> tuple[Needed, Witness | None]:
-    """What is known of one statement, and the witness."""
-    from verale.head import evaluate
-
-    rest = released.without({number})
-    rivals = [rival for _, rival in released.open_rivals(rest)]
-    if not rivals:
-        return Needed(number, False if released.proves(rest) else None), None
-    witness = next(released.witnesses(rest, seconds, rivals), None)
-    if witness is None:
-        return Needed(number, None), None
-    logits = evaluate(released.head, witness.image[None]).logits[0]
-    logits[released.certificate.predicted] = -float("inf")
-    return Needed(number, True, int(logits.argmax())), witness
 
 
 PARADIGM = "top_k"

@@ -213,18 +213,6 @@ class Released:
         except UnprovedError:
             return (None,) * self.head.classes
 
-    def open_rivals(self, rest: Certificate) -> list[tuple[Fraction | None, int]]:
-        """The classes that the checker does not prove to lose under a certificate's statements, with the margins that
-        it proves, the lowest first; margins are None where its proof is cut short."""
-        found = [(margin, c) for c, margin in enumerate(self.margins(rest)) if c != rest.predicted]
-        still = [(margin, c) for margin, c in found if margin is None or margin <= 0]
-        return sorted(still, key=lambda each: (each[0] is not None, each[0] or 0, each[1]))
-
-    def proves(self, rest: Certificate) -> bool:
-        """Whether the checker proves that a certificate's statements entail the class, by whatever margins."""
-        verdict = self.auditor.check(rest.to_bytes(), entailment_only=True)
-        return verdict.status is Status.PROVED or verdict.reason == "margin"
-
     def refutes(self, rest: Certificate, latents: bytes) -> bool:
         """Whether the checker says that latents refute a certificate."""
         return self.auditor.refute(rest.to_bytes(), latents).status is Status.REFUTED
@@ -281,20 +269,3 @@ def opened(
     if verdict.status is not Status.PROVED:
         raise UnprovedInputError(named(certificate, "certificate"), verdict)
     return Released(target, record, image, auditor)
-
-
-@dataclass(frozen=True)
-class Deadline:
-    """When to stop, and how long each of several searches may take until then."""
-
-    until: float
-
-    @classmethod
-    def after(cls, seconds: float) -> Deadline:
-        """That many seconds from now."""
-        return cls(time.monotonic() + seconds)
-
-    @property
-    def left(self) -> float:
-        """Seconds that are left, 0 when the time is over."""
-        return max(0.0, self.until - time.monotonic())

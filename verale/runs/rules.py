@@ -6,8 +6,8 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from dataclasses import asdict, astuple, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,6 @@ from verale.version import __version__
 
 if TYPE_CHECKING:
     from verale.certificate import Certificate
-    from verale.head import Head
     from verale.runs.audit_log import AuditLog
     from verale.runs.options import RunOptions
 
@@ -166,14 +165,6 @@ class CoveringAudits:
         return None if self.labels is None else self.labels[index]
 
 
-def covered_rows(covered: Sequence[Covered], covering: CoveringAudits) -> Iterator[tuple[object, ...]]:
-    """The rows of a table, with its heading: one for each certificate and image that it proves."""
-    yield "Certificate", "Pred Label", "Idx", "True Label"
-    for each in covered:
-        for index in each.images:
-            yield each.certificate, each.predicted, index, covering.label(index)
-
-
 @dataclass(frozen=True)
 class Seen:
     """What a rule, or a list of them, does on a data set.
@@ -265,31 +256,18 @@ class RuleList:
 
     def rows(self) -> Iterator[tuple[object, ...]]:
         """The table: one row a rule."""
-        yield "Rule", "Pred Label", "Class", *_COLUMNS, *_SEEN, *(f"Held-out {each}" for each in _SEEN)
+        columns = ("Rule", "Pred Label", "Class", "Conditions", "Size", "Margin", "Verdict", "Certificate", "SHA-256")
+        seen = ("Images", "New", "Correct")
+        yield *columns, *seen, *(f"Held-out {each}" for each in seen)
         for number, rule in enumerate(self.rules):
             cells = (number, rule.predicted, rule.name, rule.words, rule.size, rule.margin, rule.status)
-            held_out = (None,) * len(_SEEN) if rule.held_out is None else _cells(rule.held_out)
-            yield *cells, rule.certificate, rule.sha256, *_cells(rule.fitted), *held_out
+            held_out = (None,) * len(seen) if rule.held_out is None else astuple(rule.held_out)
+            yield *cells, rule.certificate, rule.sha256, *astuple(rule.fitted), *held_out
 
     def files(self) -> dict[str, bytes]:
         """The bytes of the rules' certificates, by their names."""
         listed = zip(self.rules, self.certificates, strict=True)
         return {rule.certificate: certificate.to_bytes() for rule, certificate in listed}
-
-
-_COLUMNS = ("Conditions", "Size", "Margin", "Verdict", "Certificate", "SHA-256")
-_SEEN = ("Images", "New", "Correct")
-
-
-def _cells(seen: Seen) -> tuple[int | None, ...]:
-    return seen.images, seen.new, seen.correct
-
-
-def _default_paradigm(head: Head, patches: int) -> str:
-    """`joint` where the head has it, otherwise `top_k`."""
-    from verale.bounds import Joint
-
-    return "joint" if patches == 1 and Joint.admits(head) else "top_k"
 
 
 @keywords(AuditOptions, *PROVING)
@@ -324,9 +302,11 @@ def fit_rules(
     Soundness: the checker proves the entailment of every rule, and the list says what it could not prove. It also
         proves every image that counts as covered: see `CoveringAudits`.
     """
-    from itertools import islice
+    import torch
 
-    from verale.rules.fit import fit
+    from verale.bounds import Joint
+    from verale.head import evaluate
+    from verale.rules.fit import conditions, fit
 
     proving = audit_options(options, fields, PROVING)
     if count < 1:
@@ -340,7 +320,7 @@ def fit_rules(
             raise InputError(data.file, f"holds images of {data.images.shape[1]} patches, expected {patches}")
         if not data.total:
             raise InputError(data.file, "holds no images")
-    paradigm = paradigm or _default_paradigm(head, patches)
+    paradigm = paradigm or ("joint" if patches == 1 and Joint.admits(head) else "top_k")
     certificates = []
     for certificate in islice(fit(head, sets[0].images, paradigm), count):
         certificates.append(certificate)
@@ -361,9 +341,31 @@ def fit_rules(
             counted.append(Seen(len(images), len(images - before), len(truly) if labelled else None))
             before |= images
             right |= truly
-        rules.append(_rule(head, outcome.record, certificate, counted))
+        record = outcome.record
+        margin = record["margin"] if record["status"] == Status.PROVED.value else None
+        rules.append(
+            Rule(
+                certificate=record["certificate"],
+                sha256=record["sha256"],
+                predicted=certificate.predicted,
+                name=class_name(certificate.predicted, head.labels),
+                size=certificate.size,
+                margin=None if margin is None else float(margin),
+                words=conditions(certificate, head.geometry, head.size),
+                status=record["status"],
+                reason=record["reason"],
+                fitted=counted[0],
+                held_out=counted[1] if len(counted) > 1 else None,
+            )
+        )
         _log.info("%s: class %d, %s", rules[-1].certificate, certificate.predicted, counted)
-    whole = list(map(partial(_set, head), sets, covered, correct))
+    whole = []
+    for data, seen, right in zip(sets, covered, correct, strict=True):
+        of_list = of_head = None
+        if data.labels is not None:
+            predicted = torch.cat([evaluate(head, some).predicted for some in torch.split(data.images, _CHUNK)])
+            of_list, of_head = len(right), int((predicted == torch.tensor(data.labels)).sum())
+        whole.append(RuleSet(data.file, data.total, len(seen), of_list, of_head))
     return RuleList(
         head=head.digest,
         paradigm=paradigm,
@@ -374,37 +376,6 @@ def fit_rules(
         prototypes=head.size,
         exit_code=most_severe([outcome.exit_code for outcome in outcomes]),
     )
-
-
-def _rule(head: Head, record: Mapping[str, Any], certificate: Certificate, seen: list[Seen]) -> Rule:
-    from verale.rules.words import conditions
-
-    margin = record["margin"] if record["status"] == Status.PROVED.value else None
-    return Rule(
-        certificate=record["certificate"],
-        sha256=record["sha256"],
-        predicted=certificate.predicted,
-        name=class_name(certificate.predicted, head.labels),
-        size=certificate.size,
-        margin=None if margin is None else float(margin),
-        words=conditions(certificate, head.geometry, head.size),
-        status=record["status"],
-        reason=record["reason"],
-        fitted=seen[0],
-        held_out=seen[1] if len(seen) > 1 else None,
-    )
-
-
-def _set(head: Head, covering: CoveringAudits, covered: set[int], correct: set[int]) -> RuleSet:
-    import torch
-
-    from verale.head import evaluate
-
-    right = None
-    if covering.labels is not None:
-        predicted = torch.cat([evaluate(head, some).predicted for some in torch.split(covering.images, _CHUNK)])
-        right = int((predicted == torch.tensor(covering.labels)).sum())
-    return RuleSet(covering.file, covering.total, len(covered), None if right is None else len(correct), right)
 
 
 _CHUNK = 256

@@ -11,7 +11,7 @@ compute in floats, most with a tolerance.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -26,7 +26,6 @@ from verale.certificate import (
     FloorStatement,
     OrderStatement,
     PatchStatement,
-    Statement,
     SumStatement,
 )
 from verale.checker.read.similarities import Step
@@ -60,37 +59,34 @@ def question_of(head: Head, certificate: Certificate) -> VerifierQuestion:
     if pairs:
         network.state([(each.patch, each.prototype) for each in pairs])
     if len(pairs) < len(certificate.statements):
+        first = network.outputs
         for each in certificate.statements:
-            if not isinstance(each, PatchStatement):
-                stated += [(network.outputs + j, low, high) for j, low, high in _bounded(each, head.size)]
-        network.state_activations()
+            match each:
+                case ActivationStatement(prototype, lower, upper):
+                    stated.append((first + prototype, lower, upper))
+                case OrderStatement(exempt, upper):
+                    stated += [(first + j, -torch.inf, upper) for j in range(head.size) if j not in exempt]
+                case FloorStatement(exempt, lower):
+                    stated += [(first + j, lower, torch.inf) for j in range(head.size) if j not in exempt]
+        network.output(network.pooled, head.size)
     ahead = network.outputs
     network.state_leads(certificate.predicted, [c for c in range(head.classes) if c != certificate.predicted])
-    return VerifierQuestion(network.model(), _property(network, stated, range(ahead, network.outputs)))
-
-
-def _bounded(statement: Statement, size: int) -> Iterator[tuple[int, float, float]]:
-    """Which activations a statement bounds, and how."""
-    if isinstance(statement, ActivationStatement):
-        yield statement.prototype, statement.lower, statement.upper
-    elif isinstance(statement, OrderStatement):
-        yield from ((j, -torch.inf, statement.upper) for j in range(size) if j not in statement.exempt)
-    elif isinstance(statement, FloorStatement):
-        yield from ((j, statement.lower, torch.inf) for j in range(size) if j not in statement.exempt)
-
-
-def _property(network: _Network, stated: Sequence[tuple[int, float, float]], ahead: range) -> str:
+    model = network.model()
     lines = ["; Latents that satisfy the statements of a certificate, and get another class: sat if there are some."]
-    low, high = network.box
+    low, high = head.domain.ends
+    radius = getattr(head.geometry, "radius", None)  # of a ball, the box around it
+    low, high = (low, high) if radius is None else (max(low, -radius), min(high, radius))
+    if torch.inf in (-low, high):
+        raise UsageError("the head's domain does not bound the latents, and tools need bounds")
     lines += [f"(declare-const X_{i} Real)" for i in range(network.inputs)]
-    lines += [f"(declare-const Y_{i} Real)" for i in range(ahead.stop)]
+    lines += [f"(declare-const Y_{i} Real)" for i in range(network.outputs)]
     for i in range(network.inputs):
         lines += [f"(assert (>= X_{i} {_decimal(low)}))", f"(assert (<= X_{i} {_decimal(high)}))"]
     for i, lower, upper in stated:
         lines += [] if lower == -torch.inf else [f"(assert (>= Y_{i} {_decimal(lower)}))"]
         lines += [] if upper == torch.inf else [f"(assert (<= Y_{i} {_decimal(upper)}))"]
-    lines.append(f"(assert (or {' '.join(f'(and (<= Y_{i} 0.0))' for i in ahead)}))")
-    return "\n".join(lines) + "\n"
+    lines.append(f"(assert (or {' '.join(f'(and (<= Y_{i} 0.0))' for i in range(ahead, network.outputs))}))")
+    return VerifierQuestion(model, "\n".join(lines) + "\n")
 
 
 def _decimal(value: float) -> str:
@@ -120,17 +116,7 @@ class _Network:
         self._constants: list[Any] = []
         self._found: list[tuple[str, int, int]] = []
         self._observed = self._observables()
-        self._pooled = self._maxima(reduce(self._after, head.similarity.steps_of(head.geometry.kind), self._observed))
-
-    @property
-    def box(self) -> tuple[float, float]:
-        """The ends of every coordinate; of a ball, those of the box around it. Raises UsageError."""
-        low, high = self._head.domain.ends
-        radius = getattr(self._head.geometry, "radius", None)
-        low, high = (low, high) if radius is None else (max(low, -radius), min(high, radius))
-        if torch.inf in (-low, high):
-            raise UsageError("the head's domain does not bound the latents, and tools need bounds")
-        return low, high
+        self.pooled = self._maxima(reduce(self._after, head.similarity.steps_of(head.geometry.kind), self._observed))
 
     def state(self, pairs: Sequence[tuple[int, int]]) -> None:
         """Observables of patches and prototypes become outputs."""
@@ -139,25 +125,26 @@ class _Network:
         for column, (patch, prototype) in enumerate(pairs):
             chosen[patch * self._head.size + prototype, column] = 1
         flat = self.node("Reshape", self._observed, self._tensor(torch.tensor([1, count])))
-        self._output(self.node("MatMul", flat, self.constant(chosen)), len(pairs))
-
-    def state_activations(self) -> None:
-        """All become outputs."""
-        self._output(self._pooled, self._head.size)
+        self.output(self.node("MatMul", flat, self.constant(chosen)), len(pairs))
 
     def state_leads(self, predicted: int, rivals: Sequence[int]) -> None:
         """By how much the predicted class is ahead of each rival becomes an output."""
         weight = self._head.weight.to(torch.float64)
-        ahead = self.node("MatMul", self._pooled, self.constant((weight[predicted] - weight[rivals]).T))
+        ahead = self.node("MatMul", self.pooled, self.constant((weight[predicted] - weight[rivals]).T))
         if self._head.bias is not None:
             bias = self._head.bias.to(torch.float64)
             ahead = self.node("Add", ahead, self.constant((bias[predicted] - bias[rivals])[None]))
-        self._output(ahead, len(rivals))
+        self.output(ahead, len(rivals))
 
     def model(self) -> bytes:
         """The model's bytes. Raises UsageError: there is more than an ONNX file holds."""
         helper, kind = self._onnx.helper, self._onnx.TensorProto.FLOAT
-        last = self._side_by_side()
+        placed = []  # all outputs as one, (1, outputs), by sums: not every tool has `Concat`
+        for name, first, width in self._found:
+            place = torch.zeros(width, self.outputs)
+            place[:, first : first + width] = torch.eye(width)
+            placed.append(self.node("MatMul", name, self.constant(place)))
+        last = reduce(lambda sum_, each: self.node("Add", sum_, each), placed)
         given = helper.make_tensor_value_info("X", kind, [self._patches, self._head.depth])
         made = helper.make_tensor_value_info(last, kind, [1, self.outputs])
         graph = helper.make_graph(self._nodes, "head", [given], [made], self._constants)
@@ -179,18 +166,10 @@ class _Network:
         """(1, P) the head's scale or peak; one number for all where it has none."""
         return self.constant(torch.full((1, self._head.size), otherwise) if values is None else values[None])
 
-    def _output(self, name: str, width: int) -> None:
+    def output(self, name: str, width: int) -> None:
+        """Some numbers become outputs."""
         self._found.append((name, self.outputs, width))
         self.outputs += width
-
-    def _side_by_side(self) -> str:
-        """All outputs as one, (1, outputs), by sums: not every tool has `Concat`."""
-        placed = []
-        for name, first, width in self._found:
-            place = torch.zeros(width, self.outputs)
-            place[:, first : first + width] = torch.eye(width)
-            placed.append(self.node("MatMul", name, self.constant(place)))
-        return reduce(lambda sum_, each: self.node("Add", sum_, each), placed)
 
     def _tensor(self, values: Tensor) -> str:
         name = f"c{len(self._constants)}"

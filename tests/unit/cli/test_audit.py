@@ -5,17 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import jsonschema
 import pytest
 from support import files
-from support.commands import in_process
+from support.commands import in_process, started, wait_until
 
 import verale
 from verale.datasets.certificates import write_rows
@@ -25,8 +20,6 @@ from verale.runs.audit_log import AuditLog
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "certificates" / "audit-log-v1.schema.json").read_text())
-PACKAGES = str(Path(verale.__file__).parents[1])
-"""Where processes find the package that this one has."""
 IMAGE = [[0.0, 0.0]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
 
@@ -45,38 +38,23 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def started(folder: Path, *arguments: object, **options: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "verale", "audit", *map(str, arguments), "--head", "head"]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([*options.pop("path", []), PACKAGES])}
-    # Where the tests themselves run in the background, an interrupt is ignored, and that would be inherited.
-    return subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=folder,
-        env=environment,
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
-        **options,
-    )
-
-
-def run(folder: Path, *arguments: object, **options: object) -> tuple[int, list[str], str]:
-    """By a process where other processes audit or something runs at its start, else in this one."""
+def run(folder: Path, *arguments: object) -> tuple[int, list[str], str]:
+    """By a process where other processes audit, else in this one."""
     jobs = arguments[arguments.index("--jobs") + 1] if "--jobs" in arguments else 1
-    if jobs != 1 or options:
-        process = started(folder, *arguments, **options)
+    command = ("audit", *arguments, "--head", "head")
+    if jobs != 1:
+        process = started(*command, cwd=folder)
         out, err = process.communicate(timeout=600)
         code = process.returncode
     else:
-        done = in_process("audit", *arguments, "--head", "head", cwd=folder)
+        done = in_process(*command, cwd=folder)
         code, out, err = done.returncode, done.stdout, done.stderr
     assert "Traceback" not in err
     return code, out.splitlines(), err
 
 
-def patched(folder: Path, unless: str) -> list[str]:
-    """Where Python looks for what it runs at its start: audits of files begin with this."""
+def patch(folder: Path, unless: str) -> None:
+    """Let audits of files, in processes, begin with this."""
     (folder / "sitecustomize.py").write_text(
         "import os, time\n"
         "from verale.checker.file_auditor import FileAuditor\n"
@@ -86,14 +64,6 @@ def patched(folder: Path, unless: str) -> list[str]:
         f"    return {unless} audit(self, path)\n"
         "FileAuditor.audit = marked\n"
     )
-    return [str(folder)]
-
-
-def wait_until(process: subprocess.Popen[str], reached: Callable[[], bool]) -> None:
-    """However long it takes, on a machine under load. Fails if the process ends first."""
-    while not reached():
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.05)
 
 
 def records(path: Path) -> list[dict[str, object]]:
@@ -195,24 +165,12 @@ def test_a_report_that_cannot_be_written(folder: Path) -> None:
         list(audit_files(paths, AuditSetup(str(folder / "head")), log=report))
 
 
-@pytest.mark.parametrize("module", ["verale", "verale.checker"])
-def test_a_pipe_that_closes_changes_neither_the_exit_code_nor_stderr(folder: Path, module: str) -> None:
-    files = sorted(map(str, (folder / "all").glob("*")))
-    command = [sys.executable, "-m", module, *["audit"] * (module == "verale"), *files, "--head", "head"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, env=os.environ | {"PYTHONPATH": PACKAGES}
-    ) as process:
-        assert process.stdout and process.stderr
-        process.stdout.close()
-        assert process.stderr.read() == b""
-    assert process.returncode == 5
-
-
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_an_interrupt_leaves_a_report_that_is_taken_up_again(folder: Path, jobs: int) -> None:
     (folder / "all" / "1b.ale.json").write_bytes(b"")
-    path = patched(folder, "time.sleep(600) if '/1b.' in path else")
-    process = started(folder, "all", "--log", "R.json", "--jobs", jobs, path=path, start_new_session=True)
+    patch(folder, "time.sleep(600) if '/1b.' in path else")
+    options = ("--log", "R.json", "--jobs", jobs, "--head", "head")
+    process = started("audit", "all", *options, cwd=folder, start_new_session=True)
     assert process.stdout and process.stderr
     assert [process.stdout.readline().split()[1] for _ in range(2)] == ["all/0.ale.json", "all/1.ale.json"]
     begun = [folder / "1b.ale.json.begun", *[folder / "5.ale.json.begun"] * (jobs - 1)]
@@ -238,7 +196,7 @@ def test_an_interrupt_while_processes_start_is_one_line(folder: Path, patience: 
         "    while not os.path.exists('interrupted'):\n"
         "        time.sleep(0.02)\n"
     )
-    process = started(folder, "all", "--jobs", 2, path=[str(folder)], start_new_session=True)
+    process = started("audit", "all", "--jobs", 2, "--head", "head", cwd=folder, start_new_session=True)
     wait_until(process, lambda: len(list(folder.glob("*.starts"))) > patience)
     os.killpg(process.pid, signal.SIGINT)
     (folder / "interrupted").touch()
@@ -248,8 +206,8 @@ def test_an_interrupt_while_processes_start_is_one_line(folder: Path, patience: 
 
 
 def test_a_file_that_kills_its_process_stops_nothing(folder: Path) -> None:
-    path = patched(folder, "os._exit(1) if '/2.' in path or '/5.' in path else")
-    code, lines, err = run(folder, "all", "--jobs", 2, "--log", "R.json", path=path)
+    patch(folder, "os._exit(1) if '/2.' in path or '/5.' in path else")
+    code, lines, err = run(folder, "all", "--jobs", 2, "--log", "R.json")
     assert code == 5
     assert [line.split()[1] for line in lines] == [f"all/{number}.ale.json" for number in (0, 1, 3, 4)]
     assert err.count("the process that audited it died") == 2

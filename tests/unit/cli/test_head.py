@@ -1,22 +1,29 @@
-"""`verale head import --arch`: from the file of a state dictionary to a head file, or one line that says why not."""
+"""`verale head`: from a state dictionary to a head file, or a line that says why not; heads compared with networks."""
 
 from __future__ import annotations
 
+import json
 import pickle
 import shlex
 
 import pytest
+import safetensors.torch
 import torch
 from click.testing import CliRunner
 from support.cases import every
 from support.commands import in_process
 from support.runs import changed, final
+from torch import nn
 
+import verale
 from benchmarks.architectures import cases
 from verale.adapters import ARCHITECTURES
+from verale.checker.errors import HeadError
+from verale.checker.read.head_file import read_head_file
 from verale.cli import cli
-from verale.errors import InputError, UsageError
-from verale.head import Box, Head
+from verale.errors import HeadError as AnotherHeadError
+from verale.errors import InputError, LatentsError, UsageError
+from verale.head import Box, Euclidean, Head, LogRatio, load_labelled
 
 
 def run(*arguments: object):
@@ -42,56 +49,38 @@ def test_what_was_chosen_is_said(tmp_path):
     assert Head.load(tmp_path / "h").domain == Box(-1, 2.5)
 
 
-def test_domains_may_be_open(tmp_path):
-    torch.save(cases()["protopnet"].state, tmp_path / "state.pth")
-    for text, domain in ((":", Box()), ("0:", Box(0, None)), (":1e-3", Box(None, 1e-3))):
-        result = run("--arch", "protopnet", tmp_path / "state.pth", "-o", tmp_path / "h", "--option", f"domain={text}")
-        assert result.exit_code == 0 and Head.load(tmp_path / "h").domain == domain
+SAME = (
+    "has the tensors of protopnet and tesnet, and needs --arch: these have the same tensors and compute different"
+    " things, so say which network it is, --arch protopnet or --arch tesnet"
+)
+KNOWN = f"fits no published network as it is: give --arch, one of {', '.join(ARCHITECTURES)}"
 
 
 @pytest.mark.parametrize(
-    ("option", "message"),
+    ("source", "arguments", "message"),
     [
-        ("k=2", "'k=2' is unknown, expected KEY=VALUE of protopnet's: activation=log, epsilon=0.0001, domain=0:1"),
-        ("epsilon", "option epsilon is '', expected a value such as epsilon=0.5"),
-        ("epsilon=small", "option epsilon is 'small'"),
-        ("domain=0", "option domain is '0', expected a value such as domain=0:1"),
-        ("activation=relu", "expected log or linear"),
+        (
+            "state",
+            "--arch protopnet --option k=2",
+            "'k=2' is unknown, expected KEY=VALUE of protopnet's: activation",
+        ),
+        ("state", "--arch protopnet --option epsilon", "option epsilon is '', expected a value such as epsilon=0.5"),
+        ("state", "--arch protopnet --option epsilon=small", "option epsilon is 'small'"),
+        ("state", "--arch protopnet --option domain=0", "option domain is '0', expected a value such as domain=0:1"),
+        ("state", "--arch protopnet --option activation=relu", "expected log or linear"),
+        ("state", "--option epsilon=0.1", SAME),
+        ("another", "", KNOWN),
+        ("noise", "", "cannot read as a checkpoint"),
+        (".", "--option k=1", "--option is for --arch"),
     ],
 )
-def test_options_that_mean_nothing(option, message, tmp_path):
-    torch.save(cases()["protopnet"].state, tmp_path / "state.pth")
-    result = run("--arch", "protopnet", tmp_path / "state.pth", "-o", tmp_path / "h", "--option", option)
-    assert isinstance(result.exception, UsageError) and message in str(result.exception)
+def test_what_cannot_be_imported_is_named(source, arguments, message, tmp_path):
+    torch.save(cases()["protopnet"].state, tmp_path / "state")
+    torch.save({"fc.weight": torch.zeros(2, 3)}, tmp_path / "another")
+    (tmp_path / "noise").write_bytes(b"noise")
+    result = run(tmp_path / source, *arguments.split(), "-o", tmp_path / "h")
+    assert isinstance(result.exception, InputError | UsageError) and message in str(result.exception)
     assert not (tmp_path / "h").exists()
-
-
-def test_the_file_is_named_when_its_tensors_do_not_fit(tmp_path):
-    torch.save(cases()["protopnet"].state, tmp_path / "state.pth")
-    result = run("--arch", "pipnet", tmp_path / "state.pth", "-o", tmp_path / "h")
-    assert isinstance(result.exception, InputError) and result.exception.path == str(tmp_path / "state.pth")
-    assert "_classification.weight" in str(result.exception)
-
-
-def test_a_state_without_an_architecture_gets_the_command_to_write(tmp_path):
-    """Where its tensors leave no choice; nothing is written, and what is printed works."""
-    torch.save(cases()["pipnet"].state, tmp_path / "the state.pth")
-    result = run(tmp_path / "the state.pth", "-o", tmp_path / "h")
-    assert isinstance(result.exception, InputError) and not (tmp_path / "h").exists()
-    said = str(result.exception)
-    assert "has the tensors of pipnet, and needs --arch: write verale head import '" in said
-    result = run(*shlex.split(said.split("verale head import ")[1]))
-    assert result.exit_code == 0 and Head.load(tmp_path / "h").digest == cases()["pipnet"].head().digest
-
-
-def test_a_state_that_fits_two_networks_is_not_guessed(tmp_path):
-    torch.save(cases()["protopnet"].state, tmp_path / "state.pth")
-    result = run(tmp_path / "state.pth", "-o", tmp_path / "h", "--option", "epsilon=0.1")
-    assert isinstance(result.exception, InputError) and not (tmp_path / "h").exists()
-    assert str(result.exception).endswith(
-        "has the tensors of protopnet and tesnet, and needs --arch: these have the same tensors and compute different"
-        " things, so say which network it is, --arch protopnet or --arch tesnet"
-    )
 
 
 def test_a_network_for_dna_is_named_and_its_option(tmp_path):
@@ -158,23 +147,6 @@ def test_a_network_without_a_head_is_named(saved, tmp_path):
     assert done.returncode == 9 and not (tmp_path / "h").exists()
 
 
-def test_a_state_that_fits_none_gets_the_known_ones(tmp_path):
-    torch.save({"fc.weight": torch.zeros(2, 3)}, tmp_path / "state.pth")
-    result = run(tmp_path / "state.pth", "-o", tmp_path / "h")
-    assert isinstance(result.exception, InputError)
-    assert f"fits no published network as it is: give --arch, one of {', '.join(ARCHITECTURES)}" in str(
-        result.exception
-    )
-    (tmp_path / "noise").write_bytes(b"noise")
-    result = run(tmp_path / "noise", "-o", tmp_path / "h")
-    assert isinstance(result.exception, InputError) and "cannot read as a checkpoint" in str(result.exception)
-
-
-def test_options_need_an_architecture(tmp_path):
-    result = run(tmp_path, "-o", tmp_path / "h", "--option", "k=1")
-    assert isinstance(result.exception, UsageError) and "--option is for --arch" in str(result.exception)
-
-
 @pytest.mark.parametrize("name", ["protopnet", "gmm-max", "hyperpg-hyperpg", "protopformer"])
 def test_show_names_every_part(name, tmp_path):
     head = cases()[name].head()
@@ -186,3 +158,97 @@ def test_show_names_every_part(name, tmp_path):
         assert part.kind in shown
     for field in ("scale", "peak", "bias"):
         assert f"{field}{'none' if getattr(head, field) is None else 'yes'}" in shown
+
+
+WORDS = "not compared with the network"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    head = Head(torch.eye(2, 3), Euclidean(), LogRatio(1e-4), torch.eye(3))
+    head.save("h")
+    latents = torch.tensor([[[0.75, 0.125, 0.0], [0.5, 0.25, 0.125]], [[0.0, 0.875, 0.25], [0.25, 0.5, 0.5]]])
+    logits = head.logits(latents).float()
+    safetensors.torch.save_file({"latents": latents, "logits": logits}, "z")
+    safetensors.torch.save_file({"latents": latents, "logits": logits + 1}, "other")
+    safetensors.torch.save_file({"latents": latents}, "none")
+    return head
+
+
+def told(*arguments):
+    result = in_process(*arguments)
+    return result.returncode, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(("file", "said"), [("other", "head is not this network's"), ("none", "no tensor 'logits'")])
+def test_a_head_that_is_not_the_networks_is_not_marked(files, file, said, tmp_path):
+    code, said_of = told("head", "compare", "h", file, "-o", "h2")
+    assert code == 9 and said in said_of and not (tmp_path / "h2").exists()
+
+
+@pytest.mark.parametrize("head", ["h", "h2"])
+def test_explain_and_show_tell_it(files, head):
+    told("head", "compare", "h", "z", "-o", "h2")
+    said = told("explain", "--head", head, "--latents", "z", "--out", "out", "--paradigm", "top_k")[1]
+    assert (WORDS in said) == (head == "h")
+    assert (WORDS in told("show", "out", "0")[1]) == (head == "h")
+    code, said_of = told("audit", "out")
+    assert code == 0, said_of
+
+
+class Small(nn.Module):
+    def __init__(self, off):
+        super().__init__()
+        self.add_on, self.off = nn.Identity(), off
+        self.points, self.weight = torch.eye(3), torch.eye(2, 3)
+
+    def forward(self, images):
+        apart = (self.add_on(images)[:, None] - self.points[:, :, None, None]).square().sum(2).flatten(2).amin(2)
+        return torch.log((apart + 1) / (apart + 1e-4)) @ self.weight.T + torch.tensor([self.off, 0.0])
+
+
+@pytest.mark.parametrize("off", [0.0, 1.0])
+def test_the_head_of_a_model_is_marked_where_it_is_the_models(off, tmp_path):
+    model, out = Small(off), tmp_path / "out"
+    head = Head(model.weight, Euclidean(), LogRatio(1e-4), model.points)
+    images = torch.linspace(0, 1, 24).reshape(2, 3, 2, 2)
+    if off:
+        with pytest.raises(AnotherHeadError, match="head is not this network's"):
+            verale.explain_model(model, "add_on", images, head=head, out=out)
+        assert not list(out.glob("*"))
+    else:
+        explained = verale.explain_model(model, "add_on", images, head=head, out=out)
+        assert explained.head.compared and Head.load(out / "head.safetensors").compared and not head.compared
+
+
+def test_logits_are_saved_beside_latents(tmp_path):
+    latents, logits = torch.rand(2, 4, 3), torch.rand(2, 5, dtype=torch.float64)
+    verale.save_latents(tmp_path / "z", latents.numpy(), [0, 1], logits.numpy())
+    assert torch.equal(safetensors.torch.load_file(tmp_path / "z")["logits"], logits)
+    assert load_labelled(tmp_path / "z")[1] == [0, 1]
+    for wrong, said in (
+        (torch.rand(3, 5), "of 3 images, expected finite numbers of 2"),
+        (torch.rand(2), r"torch.float32 \(2,\), expected floats"),
+        (torch.full((2, 5), torch.nan), "NaN"),
+        (torch.ones(2, 5, dtype=torch.int64), "int64"),
+        ("logits.pt", "a path"),
+    ):
+        with pytest.raises(LatentsError, match=said):
+            verale.save_latents(tmp_path / "wrong", latents, logits=wrong)
+    assert not (tmp_path / "wrong").exists()
+
+
+def test_the_mark_is_true_or_false(files):
+    data = files.to_bytes()
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + length])
+    fields = json.loads(header["__metadata__"]["verale.head"])
+    for value in (True, False, 1, None, "true"):
+        description = {"verale.head": json.dumps(fields | {"compared": value})}
+        changed = safetensors.torch.save(safetensors.torch.load(data), metadata=description)
+        if isinstance(value, bool):
+            assert read_head_file(changed).compared is value and Head.from_bytes(changed).compared is value
+        else:
+            with pytest.raises(HeadError, match=r"compared is .*, expected true or false"):
+                read_head_file(changed)

@@ -12,10 +12,7 @@ from click.testing import CliRunner
 
 from verale import cli
 from verale.cli import FORMER, main
-from verale.cli.options import names
 from verale.cli.terminal import EXTRA_OF, Exit
-from verale.errors import InputError, nearest
-from verale.runs.listed import certificate_files
 from verale.version import installing
 
 
@@ -63,27 +60,6 @@ def test_a_module_of_no_extra_is_a_defect(monkeypatch) -> None:
         main()
 
 
-def test_folders_stand_for_their_files(tmp_path) -> None:
-    for name in ("b.ale.json", "a.ale.json", "c.txt"):
-        (tmp_path / name).write_bytes(b"")
-    listed = certificate_files((str(tmp_path), "given.txt"))
-    assert listed == [f"{tmp_path}/a.ale.json", f"{tmp_path}/b.ale.json", "given.txt"]
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"holds no \*\.ale\.json"):
-        certificate_files((str(tmp_path / "empty"),))
-
-
-def test_a_completion_suggests_what_fits() -> None:
-    complete = names("rival", "nearest")
-    assert complete(None, None, "") == ["rival", "nearest"]
-    assert complete(None, None, "n") == ["nearest"]
-
-
-def test_the_nearest_name_is_named_where_one_is_near() -> None:
-    assert nearest("topk", ("sparse", "top_k", "projection")) == " (did you mean top_k?)"
-    assert nearest("abacus", ("sparse", "top_k", "projection")) == ""
-
-
 @pytest.mark.parametrize(
     ("arguments", "near"),
     [
@@ -103,19 +79,6 @@ def test_the_nearest_name_is_named_where_one_is_near() -> None:
 def test_a_value_that_is_misspelt_gets_the_nearest(arguments, near) -> None:
     refused = CliRunner().invoke(cli.cli, arguments, terminal_width=500)
     assert refused.exit_code == Exit.USAGE and f"(did you mean {near}?)" in refused.output
-
-
-def test_no_option_has_names_without_a_nearest_one() -> None:
-    """`click.Choice` refuses a value, and suggests none."""
-
-    def options(command: click.Command) -> list[click.Parameter]:
-        inner = command.commands.values() if isinstance(command, click.Group) else ()
-        return [*command.params, *(option for each in inner for option in options(each))]
-
-    context = click.Context(cli.cli)
-    commands = [cli.cli.get_command(context, name) for name in cli.cli.list_commands(context)]
-    chosen = [option for command in commands for option in options(command)]
-    assert chosen and not any(isinstance(option.type, click.Choice) for option in chosen)
 
 
 def test_a_command_that_is_misspelt_gets_the_nearest() -> None:

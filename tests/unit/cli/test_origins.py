@@ -104,24 +104,6 @@ def test_about_another_head_nothing_is_proved() -> None:
     assert code == 6 and said.startswith("NOT_PROVED") and "speaks of the head" in said
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ((*SEEN[:4],), "give --head, --network and --images"),
-        ((), "give --head, --network and --images"),
-        ((*SEEN, "--minimality"), "--minimality is not for origins files"),
-        ((*SEEN, "--log", "log.jsonl"), "--log is not for origins files"),
-        ((*SEEN, "--attest", "attest.json"), "--attest is not for origins files"),
-        ((*SEEN, "--latents", "latents.safetensors"), "--latents is not for origins files"),
-        ((*SEEN, "images/0.png"), "is no origins file"),
-    ],
-)
-def test_options_that_are_not_about_origins_are_refused(arguments: tuple[str, ...], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        run("audit", "origins.json", *arguments)
-    assert not Path("log.jsonl").exists() and not Path("attest.json").exists()
-
-
 def test_of_what_is_outside_the_domain_nothing_is_stated() -> None:
     head = files.head([[1.0] * 2, [-1.0] * 2], [[0.25, 0.75], [0.875, 0.125]], domain=files.domain(0.0, 0.015625))
     Path("head.safetensors").write_bytes(head)
@@ -220,18 +202,29 @@ def test_a_page_says_nothing_of_origins_that_are_about_something_else(command: t
     assert not Path("page.html").exists()
 
 
+AUDIT = ("audit", "origins.json")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("show", "OUT", "--origins", "origins.json"), "belong together"),
-        (("report", "OUT", "--origin-images", "images"), "belong together"),
-        (("report", "OUT", *BESIDE[:4], "--no-audit"), "leave it out, or --no-audit"),
-        (("report", "OUT", *BESIDE[:4], "-o", "table.csv"), "is for pages and pictures"),
+        ((*AUDIT, *SEEN[:4]), "give --head, --network and --images"),
+        (AUDIT, "give --head, --network and --images"),
+        ((*AUDIT, *SEEN, "--minimality"), "--minimality is not for origins files"),
+        ((*AUDIT, *SEEN, "--log", "log.jsonl"), "--log is not for origins files"),
+        ((*AUDIT, *SEEN, "--attest", "attest.json"), "--attest is not for origins files"),
+        ((*AUDIT, *SEEN, "--latents", "latents.safetensors"), "--latents is not for origins files"),
+        ((*AUDIT, *SEEN, "images/0.png"), "is no origins file"),
+        (("show", "out", "--origins", "origins.json"), "belong together"),
+        (("report", "out", "--origin-images", "images"), "belong together"),
+        (("report", "out", *BESIDE[:4], "--no-audit"), "leave it out, or --no-audit"),
+        (("report", "out", *BESIDE[:4], "-o", "table.csv"), "is for pages and pictures"),
     ],
 )
-def test_options_of_origins_that_do_not_fit_are_refused(arguments: tuple[str, ...], said: str) -> None:
+def test_options_that_do_not_fit_are_refused(arguments: tuple[str, ...], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        run(*("out" if each == "OUT" else each for each in arguments))
+        run(*arguments)
+    assert not Path("log.jsonl").exists() and not Path("attest.json").exists()
 
 
 def test_show_says_nothing_of_another_heads_prototypes() -> None:

@@ -1,4 +1,4 @@
-"""All that verale prints goes through a few functions, which keep to the line and to plain text."""
+"""All that verale prints keeps to the line and to plain text; a bar is for terminals, below lines printed meanwhile."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import io
 import logging
 import re
 import shutil
+import sys
 from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from support.commands import in_process
 
+from verale.checker.file_auditor import print_line
 from verale.cli.tables import TextTable, print_table
-from verale.cli.terminal import log_to_stderr
+from verale.cli.terminal import log_to_stderr, progress
 from verale.runs.doctor import SAMPLE
 
 ROOT = Path(__file__).parents[3] / "verale"
@@ -83,12 +86,6 @@ def printed_row(*cells: str) -> str:
     return out.getvalue()
 
 
-def test_a_table_takes_its_cells_as_text() -> None:
-    out = printed_row("[red]x[/red] :smile:\n", "\x1b[31m\u202ey")
-    assert r"[red]x[/red] :smile:\n" in out and r"\x1b[31m\u202ey" in out
-    assert all(line.isprintable() for line in out.split("\n"))
-
-
 def test_no_digest_is_broken_where_a_table_is_piped() -> None:
     table = TextTable("a", "b")
     table.add_row("x" * 64, "y" * 64)
@@ -99,8 +96,11 @@ def test_no_digest_is_broken_where_a_table_is_piped() -> None:
 
 
 def test_a_cell_is_not_two() -> None:
-    out = printed_row("x  PROVED", "y ")
+    """Nor is anything in it markup, the name of an emoji, or a control character."""
+    out = printed_row("x  PROVED", "y ") + printed_row("[red]x[/red] :smile:\n", "\x1b[31m\u202ey")
     assert r"x\x20\x20PROVED" in out and r"y\x20 " in out
+    assert r"[red]x[/red] :smile:\n" in out and r"\x1b[31m\u202ey" in out
+    assert all(line.isprintable() for line in out.split("\n"))
 
 
 @pytest.mark.parametrize("command", [("gap",), ("cover", "--latents", "latents.safetensors")])
@@ -126,3 +126,62 @@ def test_a_record_of_the_log_is_one_line(monkeypatch: pytest.MonkeyPatch) -> Non
     finally:
         log.setLevel(before)
     assert err.getvalue() == "INFO: of a\\nPROVED\\r\\x1b\n"
+
+
+class Terminal(StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    """A plain terminal, and no log."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    log = logging.getLogger("verale")
+    before = log.level
+    log.setLevel(logging.WARNING)
+    yield
+    log.setLevel(before)
+
+
+def printed(stream: StringIO, **options: object) -> str:
+    """What a bar prints to stderr, without colours."""
+    with redirect_stderr(stream), progress("explaining", 4, done=1, **options) as advance:
+        advance(3)
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stream.getvalue())
+
+
+def test_a_terminal_gets_a_bar_unless_there_is_a_log() -> None:
+    text = printed(Terminal(), unit="certificates")
+    assert "explaining" in text and "1/4" in text and "4/4" in text and "certificates/s" in text
+    assert printed(StringIO()) == ""
+    logging.getLogger("verale").setLevel(logging.INFO)
+    assert printed(Terminal()) == ""
+
+
+LINE = "PROVED " + "x" * 200 + " [red] :smile: 100 %"
+"""A line that is longer than the terminal is wide, of characters that mean something to what draws the bar."""
+
+
+def test_lines_on_the_same_terminal_are_whole_and_above_the_bar() -> None:
+    screen = Terminal()
+    with redirect_stdout(Terminal()) as lines:
+        with redirect_stderr(screen), progress("auditing", 2) as advance:
+            print_line(LINE)
+            advance(2)
+        assert sys.stdout is lines and lines.getvalue() == ""
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue())
+    assert LINE in re.split(r"[\r\n]+", text)
+    assert text.index(LINE) < text.rindex("2/2")
+
+
+def test_lines_that_go_elsewhere_stay_there() -> None:
+    screen = Terminal()
+    with redirect_stdout(StringIO()) as lines, redirect_stderr(screen), progress("auditing", 2) as advance:
+        print_line(LINE)
+        advance(2)
+    assert lines.getvalue() == f"{LINE}\n"
+    assert "PROVED" not in screen.getvalue() and "2/2" in screen.getvalue()

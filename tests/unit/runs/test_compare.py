@@ -1,7 +1,8 @@
-"""Two runs compared: which image is which, which statements stay true, and what cannot be compared."""
+"""Two runs compared: which image is which, which statements stay true, what cannot be compared, what is printed."""
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import shutil
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from support.commands import in_process
 from support.small import small_head, small_latents
 
 from verale.certificate import (
@@ -24,7 +26,6 @@ from verale.runs.compare import (
     ComparedImage,
     Counts,
     compare,
-    csv_lines,
     matched,
     sentences,
     two,
@@ -288,13 +289,6 @@ def test_files_without_any_image_in_common_are_refused(folders) -> None:
         compare(str(folders / "a"), str(folders / "moved"))
 
 
-def test_a_table_has_every_image(folders) -> None:
-    _, rows = counted(folders / "a", folders / "moved")
-    heading, *lines = csv_lines(rows)
-    assert len(lines) == 6 and {line.count(",") for line in lines} == {heading.count(",")}
-    assert heading.startswith("image,same_class,kept,true,false,undecided,")
-
-
 def test_two_values_are_one_where_they_are_equal() -> None:
     assert [two(3, 3), two(3, 4), two(True, False), two(None, 1), two(1, 1)] == ["3", "3 → 4", "yes → no", "- → 1", "1"]
 
@@ -308,3 +302,79 @@ def test_what_fails_is_in_one_order(folders) -> None:
         assert number == sum(name in one.failing for one in rows) <= stated == sum(name in one.subjects for one in rows)
     equal = [name for name, number, stated in most if (number, stated) == most[-1][1:]]
     assert equal == sorted(equal)
+
+
+IMAGES = 25
+
+
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compare")
+    head = replace(small_head("euclidean", prototypes=6), labels=("[red]", "b", "c"))
+    head.save(folder / "head")
+    for name, images in (("a", small_latents(head, images=IMAGES)), ("b", small_latents(head, images=IMAGES + 1)[1:])):
+        save_latents(folder / f"{name}.latents", images, [n % 3 for n in range(IMAGES)])
+        given = ("--head", "head", "--latents", f"{name}.latents", "--paradigm", "top_k", "--jobs", 1)
+        assert in_process("explain", *given, "--out", name, cwd=folder).returncode == 0
+    return folder
+
+
+def test_the_counts_come_first_then_images_that_changed(two_runs) -> None:
+    done = in_process("compare", "a", "b", cwd=two_runs)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0
+    assert lines[0] == f"{IMAGES} images in both, matched by their order, which nothing verifies."
+    assert f" of {IMAGES} images keep their class; of these, " in lines[1]
+    assert any(line.startswith("  true class given, as labelled: A ") for line in lines)
+    heading = next(n for n, line in enumerate(lines) if line.startswith("image "))
+    changed = json.loads(in_process("compare", "a", "b", "--json", cwd=two_runs).stdout.splitlines()[-1])["changed"]
+    assert len(lines) - heading == 22 and lines[-1].startswith(f"and {changed - 20} more that changed: --all lists")
+    classes = [" → " in line.split("  ")[1].strip() for line in lines[heading + 1 : -1]]
+    assert classes == sorted(classes, reverse=True), "images with another class come first"
+    heads = [line for line in done.stderr.splitlines() if "sha256" in line]
+    assert [line[:2] for line in heads] == ["A ", "B "]
+
+
+def test_all_lists_every_image(two_runs) -> None:
+    same = in_process("compare", "a", "a", "--all", cwd=two_runs)
+    assert sum(line.startswith("image ") for line in same.stdout.splitlines()) == IMAGES + 1
+    assert "image 0" not in in_process("compare", "a", "a", cwd=two_runs).stdout
+
+
+def test_json_is_an_object_an_image_and_one_of_counts(two_runs) -> None:
+    *images, counts = map(json.loads, in_process("compare", "a", "b", "--json", cwd=two_runs).stdout.splitlines())
+    assert len(images) == counts["images"] == IMAGES and counts["_type"] == "urn:verale:comparison:v1"
+    assert counts["statements"]["true"] == sum(one["true"] for one in images)
+    assert counts["statements"]["false"] == sum(len(one["false"]) for one in images)
+    assert counts["same_class"]["kept"] == sum(one["same_class"] and one["kept"] is True for one in images)
+    assert counts["head_a"] == counts["head_b"] and counts["why_not"] is None
+
+
+def test_a_page_and_a_table_are_written(two_runs, tmp_path) -> None:
+    outputs = ("-o", tmp_path / "page.html", "-o", tmp_path / "table.csv")
+    done = in_process("compare", "a", "b", *outputs, cwd=two_runs)
+    assert done.returncode == 0 and done.stderr.count(" is written") == 2
+    with (tmp_path / "table.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["image"] for row in rows] == [f"image {n}" for n in range(IMAGES)]
+    assert {row["name_a"] for row in rows} <= {"[red]", "b", "c"}
+    assert "Two runs compared" in (tmp_path / "page.html").read_text()
+    again = in_process("compare", "a", "b", *outputs, cwd=two_runs)
+    assert (again.returncode, again.stdout) == (9, "") and "already exists; choose another name" in again.stderr
+    assert in_process("compare", "a", "b", *outputs, "--overwrite", cwd=two_runs).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("a",), 2, "Missing argument 'B'"),
+        (("a", "none"), 9, "none: there is no such folder; expected one that verale explain wrote"),
+        (("a", "head"), 9, "head: is not a folder; expected one that verale explain wrote"),
+        (("a", "b", "-o", "x.txt"), 9, "x.txt has no known format as its suffix, expected .html or .csv"),
+        (("a", "b", "--latents", "head"), 9, "head: latents file: holds "),
+        (("a", "b", "--head", "a.latents"), 9, "a.latents: head file: "),
+    ],
+)
+def test_what_the_command_cannot_use_is_named(arguments, code, message, two_runs) -> None:
+    done = in_process("compare", *arguments, cwd=two_runs)
+    assert (done.returncode, done.stdout) == (code, "") and message in done.stderr.splitlines()[-1]
