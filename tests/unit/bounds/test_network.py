@@ -23,7 +23,6 @@ from support.torch_networks import (
 from torch import Tensor, nn
 
 from verale.adapters.freezing import export_network
-from verale.bounds import network as rules
 from verale.bounds.network import ARITHMETICS, Arithmetic, latent_ranges
 from verale.checker.errors import UnprovedError
 from verale.checker.network.enclosure import Enclosure as Enclosed
@@ -142,13 +141,6 @@ def test_a_deep_networks_box_is_narrow_and_holds_the_checkers(name: str) -> None
     assert float((own.ends.upper - own.ends.lower).max()) < 1e-8
     if "Sigmoid" in name or name.isdigit():
         assert float(own.ends.lower.min()) >= 0
-
-
-def test_floats_say_nothing_there() -> None:
-    (picture,) = random_pictures(1)
-    assert (
-        rules._narrow(DEEP["30"](), picture) is None and rules._narrow(frozen_network("residual"), picture) is not None
-    )
 
 
 def cancelled(size: float) -> FrozenNetwork:
