@@ -107,7 +107,7 @@ _FUNCTION += [_DIFFERENCE == (1 - _N * _U) * (1 + _STEPS[0]), _QUOTIENT * _DIFFE
 LEMMA = Lemma(
     rules=("search",),
     code=(
-        "verale/rounding/directed.py",
+        "verale/rounding/enclosure.py",
         "verale/bounds/means.py",
         "verale/bounds/margin.py",
         "verale/bounds/domain.py",

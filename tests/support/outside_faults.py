@@ -667,7 +667,7 @@ search/linked.py Linked.shrunk: minimality is claimed where a statement can be s
 search/linked.py Linked.shrunk: a statement that neighbours imply is kept
     not len(order) => True
     unit/search/test_linked.py::test_no_statement_can_be_dropped_and_every_checker_says_so[few-cosine-top_k]
-rounding/directed.py root: square roots are only nearly right
+rounding/enclosure.py root: square roots are only nearly right
     np.sqrt(values.numpy(), out=roots.numpy()) => np.exp(np.log(values.numpy()) / 2, out=roots.numpy())
     unit/rounding/test_directed.py::test_roots_are_correctly_rounded
 search/linked.py WholeMargins.fall_short: no margin of one patch is bounded as a whole

@@ -20,9 +20,9 @@ from typing import Any
 
 from torch import Tensor
 
+from verale.adapters.accounts import Said, said_of
 from verale.adapters.modules import SavedModel, is_module, saved_model, unwrapped
 from verale.adapters.pickled import ExcessError, ForeignError, Machine, Storages
-from verale.adapters.telling import Said, said_of
 from verale.errors import HeadError, InputError, naming
 from verale.files import LARGEST_LATENTS, read
 from verale.head.latents import require_path
@@ -118,7 +118,7 @@ _START = 64
 
 
 def read_checkpoint(path: str | Path) -> tuple[Any, Said]:
-    """The content of a checkpoint, and what it says beside its tensors (`telling.said_of`).
+    """The content of a checkpoint, and what it says beside its tensors (`accounts.said_of`).
 
     The content is tensors, numbers, strings and collections of them. The place of a whole pickled model is taken by its
     state dictionary. Other objects beside models and tensors, such as a run's arguments, are left out.

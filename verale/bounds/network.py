@@ -109,8 +109,7 @@ def latent_ranges(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmeti
                 ends = Enclosure(down(deep.ends.lower - _LATENT_UNIT), up(deep.ends.upper + _LATENT_UNIT))
                 ends = ends.clamp(deep.least, deep.most)
         if ends is None:
-            output = _normalised(network, picture[None])
-            for name, output in walk(network, output, _output):
+            for name, output in walk(network, _normalised(network, picture[None]), _output):
                 if roughly == _SINGLE and not bool(output.radius.isfinite().all()):
                     roughly = _OVERFLOW32.format(name)
             ends = output.ends()

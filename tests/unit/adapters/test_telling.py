@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from benchmarks.architectures import cases
 from verale.adapters import head_of, load_published
+from verale.adapters.accounts import prototypes_outside
 from verale.adapters.published import fitting, head_of_own, load_with_options
 from verale.adapters.state import load_described, unwrap
-from verale.adapters.telling import prototypes_outside
 from verale.errors import HeadError, InputError, UsageError, VeraleError
 from verale.head import Box
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from verale.bounds.ascent import Facts, best_weights
+from verale.bounds.joint import Facts, best_weights
 
 INF = float("inf")
 

@@ -20,9 +20,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from verale.adapters import ARCHITECTURES
-from verale.adapters.accounts import Reading, Saved, number, require_explained, word
+from verale.adapters.accounts import (
+    Reading,
+    Said,
+    Saved,
+    number,
+    prototypes_outside,
+    require_explained,
+    require_own,
+    said_of,
+    settled,
+    stated,
+    word,
+)
 from verale.adapters.state import State, load_described, unwrap
-from verale.adapters.telling import Said, prototypes_outside, require_own, said_of, settled, stated
 from verale.errors import HeadError, InputError, UsageError
 from verale.head import Box, Head, LogRatio, Negated, Similarity, require_kind
 
