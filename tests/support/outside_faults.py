@@ -669,7 +669,7 @@ search/linked.py Linked.shrunk: a statement that neighbours imply is kept
     unit/search/test_linked.py::test_no_statement_can_be_dropped_and_every_checker_says_so[few-cosine-top_k]
 rounding/enclosure.py root: square roots are only nearly right
     np.sqrt(values.numpy(), out=roots.numpy()) => np.exp(np.log(values.numpy()) / 2, out=roots.numpy())
-    unit/rounding/test_directed.py::test_roots_are_correctly_rounded
+    unit/rounding/test_enclosure.py::test_roots_are_correctly_rounded
 search/linked.py WholeMargins.fall_short: no margin of one patch is bounded as a whole
     (terms.sum(1) < -_ROUNDED * terms.abs().sum(1)) & (place.square().sum(1) <= self._radius**2) => True
     unit/search/test_linked.py::test_of_one_patch_no_statement_is_claimed_where_the_whole_margin_is_proved[negated]
@@ -922,7 +922,7 @@ bounds/triangle.py Triangle._of_distances: a wide statement bounds others as its
     unit/bounds/test_triangle.py::test_both_ends_of_a_wide_distance_bound_others
 bounds/means.py _MeanDistanceDropping.alone: a patch of which nothing is known does not count in a mean
     unbounded[open_] > self._infinite[patch, prototypes].long() => unbounded[open_] < 0
-    unit/bounds/test_means.py::test_trials_with_unbounded_distances[max_minus_mean_distance]
+    unit/bounds/test_pooling.py::test_trials_with_unbounded_distances[max_minus_mean_distance]
 search/rounds/statements.py Apart.delete: what a withdrawn statement said is still known
     torch.maximum(rest, domain) => self._second[where]
     unit/search/test_rounds_statements.py::test_deletions_say_what_is_left[euclidean-Triangle-0.0]
