@@ -56,13 +56,6 @@ def test_batch_normalisation_is_folded_with_a_magnitude() -> None:
     assert [each.name for each in frozen_network("pooled").layers][:3] == ["0", "3", "4"]
 
 
-def test_what_is_not_folded_keeps_its_numbers() -> None:
-    module = random_module("one layer")
-    held = frozen_network("one layer").layers[0].operation
-    assert isinstance(held, Convolution) and held.magnitude is None
-    assert torch.equal(held.weight, module.weight) and held.weight.dtype == torch.float32
-
-
 def test_a_network_ends_at_the_layer_that_is_named_and_the_model_is_unchanged() -> None:
     network = OwnNetwork()
     found = verale.export_network(network, "add_on_layers", (3, 8, 8))

@@ -34,30 +34,9 @@ def test_squared_distances_over_a_box(box):
     assert torch.allclose(bounds.upper, inside.upper.amax(0), rtol=1e-12)
 
 
-@pytest.mark.parametrize("box", [Box(0, None), Box(0, 1), Box(-1, 1)], ids=str)
-def test_cosines(box):
-    points = torch.cat([POINTS, POINTS[:1].abs(), -POINTS[:1].abs()])
-    head = Head(torch.ones(2, 8), Cosine(1e-8), Identity(), prototypes=points, domain=box)
-    bounds = domain_range(head)
-    lower = -1.0 if box.lower < 0 else 0.0
-    axis = torch.linspace(lower, 1, 21, dtype=torch.float64)
-    inside = observe(head, torch.cartesian_prod(axis, axis, axis))
-    assert (bounds.lower <= inside.upper.amin(0)).all() and (inside.lower.amax(0) <= bounds.upper).all()
-    if box.lower == 0:
-        assert torch.allclose(bounds.upper, inside.upper.amax(0), atol=5e-3)
-        assert bounds.lower[6] == 0 and bounds.upper[7] == 0
-    else:
-        assert (bounds.lower == -1).all() and (bounds.upper == 1).all()
-
-
 def test_a_single_mass_is_one():
     bounds = domain_range(Head(torch.ones(2, 1), Softmax(), Identity()))
     assert (bounds.lower.item(), bounds.upper.item()) == (1.0, 1.0)
-
-
-def test_softmax():
-    bounds = domain_range(Head(torch.ones(2, 4), Softmax(), Identity()))
-    assert (bounds.lower == 0).all() and (bounds.upper == 1).all()
 
 
 def test_inner_products_in_a_box_and_in_a_ball():

@@ -44,15 +44,6 @@ def test_cosines_lie_between_those_of_the_sum_and_the_difference_of_angles():
     assert float(rows.upper[0, 1]) == pytest.approx(0.8 * sqrt(0.5) + 0.6 * sqrt(0.5), abs=1e-7)
 
 
-def test_the_order_of_statements_does_not_matter():
-    generator = torch.Generator().manual_seed(1)
-    head = metric_head(Euclidean(), torch.rand(6, 4, generator=generator))
-    observed = observe(head, torch.rand(3, 4, generator=generator, dtype=torch.float64))
-    paradigm = Triangle(head)
-    bounds = [paradigm.ranges([list(order)] * 3, observed) for order in ((0, 1, 2), (2, 0, 1))]
-    assert torch.equal(bounds[0].lower, bounds[1].lower) and torch.equal(bounds[0].upper, bounds[1].upper)
-
-
 def exact_ends(geometry, points, j, k, value):
     """The least and the greatest observable of p_k where that of p_j has this value; the centre of the ball is 0."""
     p, q = ([flint.arb(float(x)) for x in points[i]] for i in (j, k))
