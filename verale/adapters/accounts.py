@@ -66,6 +66,8 @@ _CHANGING = {"topk_k": 1, "k_for_topk": 1}
 _EXTRA = "_extra_state"
 """How the entries of a state dictionary end that modules write themselves."""
 
+_ARRAYS = (Tensor, np.ndarray)
+
 _GREATEST = 2**64
 
 _LONGEST, _GREATEST_OPTION = 40, 2.0**53
@@ -94,10 +96,6 @@ class Saved:
     stated: Mapping[str, tuple[str, Callable[[Any], Any]]] = field(default_factory=dict)
     only: str | None = None
     tried: tuple[Mapping[str, Any], ...] = ({},)
-
-    def explains(self, name: str) -> bool:
-        """Whether an entry of this name changes no logit."""
-        return any(f"{name}.".startswith(beside) if beside.endswith(".") else name == beside for beside in self.beside)
 
 
 def word(value: object) -> str | None:
@@ -154,7 +152,9 @@ def require_explained(
     known = {"class", *saved.fixed, *stated, *reading.taken}
     around = {key[:dot] for key in reading.taken for dot, letter in enumerate(key) if letter == "."}
     known |= {key for key, value in entries.items() if key in around and _is_of_torch(value)}
-    strangers = [key for key in (*reading, *entries) if key not in known and not saved.explains(key)]
+    families = tuple(beside for beside in saved.beside if beside.endswith("."))
+    known |= {*saved.beside, *(key for key in (*entries, *reading) if f"{key}.".startswith(families))}
+    strangers = [key for key in (*reading, *entries) if key not in known]
     if strangers:
         first, *others = strangers
         value = _brief(entries[first] if first in entries else reading[first])
@@ -209,7 +209,7 @@ def entries_of(content: Any) -> dict[str, object]:
                 for inner, each in value.items()
                 if isinstance(each, Record) or _counts(str(inner), each)
             }
-        elif not isinstance(value, Tensor | np.ndarray) and _counts(name, value):
+        elif not isinstance(value, _ARRAYS) and _counts(name, value):
             entries[name] = value
     return entries
 
@@ -219,17 +219,14 @@ def place_of_state(content: Mapping[Any, Any]) -> Any:
     for wrapper in WRAPPERS:
         if isinstance(content.get(wrapper), Mapping) or is_module(content.get(wrapper)):
             return wrapper
-    inner = [key for key, value in content.items() if is_module(value) or _holds_tensors(value)]
-    alone = len(inner) == 1 and not any(isinstance(value, Tensor | np.ndarray) for value in content.values())
+    inner = [
+        key
+        for key, value in content.items()
+        if is_module(value)
+        or (isinstance(value, Mapping) and value and all(isinstance(each, _ARRAYS) for each in value.values()))
+    ]
+    alone = len(inner) == 1 and not any(isinstance(value, _ARRAYS) for value in content.values())
     return inner[0] if alone else None
-
-
-def _holds_tensors(value: object) -> bool:
-    return (
-        isinstance(value, Mapping)
-        and bool(value)
-        and all(isinstance(each, Tensor | np.ndarray) for each in value.values())
-    )
 
 
 def _counts(key: str, value: object) -> bool:
@@ -237,7 +234,7 @@ def _counts(key: str, value: object) -> bool:
     if value is None or key in ARGUMENTS or _BOOKKEEPING.search(key):
         return False
     if isinstance(value, Mapping):
-        return "param_groups" not in value and any(isinstance(each, Tensor | np.ndarray) for each in value.values())
+        return "param_groups" not in value and any(isinstance(each, _ARRAYS) for each in value.values())
     if isinstance(value, list | tuple):
         return any(isinstance(each, Tensor | bool | int | float) for each in value)
     if isinstance(value, Record):
@@ -267,7 +264,7 @@ def _is_of_torch(kind: object) -> bool:
 
 def _brief(value: object) -> str:
     """A value on one short line."""
-    if isinstance(value, Tensor | np.ndarray):
+    if isinstance(value, _ARRAYS):
         kind = str(value.dtype).removeprefix("torch.")
         return f"a tensor {tuple(value.shape)} of {kind}" if value.ndim else f"a tensor that holds {value.item()}"
     if isinstance(value, Record):
@@ -342,14 +339,13 @@ def refused(tensors: Mapping[str, Tensor]) -> str:
     return next((said for key, said in _WITHOUT.items() if any(name.startswith(key) for name in tensors)), "")
 
 
-def _signs(tensors: Mapping[str, Tensor], said: Mapping[str, object], only: Mapping[str, str]) -> list[_Sign]:
+def _signs(tensors: Mapping[str, Tensor], said: Mapping[str, object], only: Mapping[str, str]) -> Iterator[_Sign]:
     """What tells whose the tensors are; the right architecture is named by all of them."""
-    signs = [_Sign(key, "is there", (name,)) for key, name in only.items() if key in tensors]
-    return signs or [*_signs_of_a_model(said), *_signs_of_a_backbone(tensors)]
-
-
-def _signs_of_a_model(said: Mapping[str, object]) -> Iterator[_Sign]:
-    """Of the attributes and the class of a whole model."""
+    own = [_Sign(key, "is there", (name,)) for key, name in only.items() if key in tensors]
+    if own:
+        yield from own
+        return
+    # Of the attributes and the class of a whole model.
     distance, fixed, kind = (said.get(key) for key in ("prototype_distance_function", "fix_prototypes", "class"))
     if distance == "cosine":
         names = ("genetic",) if fixed is True else ()
@@ -359,10 +355,7 @@ def _signs_of_a_model(said: Mapping[str, object]) -> Iterator[_Sign]:
         yield _Sign("prototype_distance_function", "is 'l2'", ("protopnet",))
     elif str(kind).lower() in _CLASSES:
         yield _Sign("class", f"is {kind}", _CLASSES[str(kind).lower()])
-
-
-def _signs_of_a_backbone(tensors: Mapping[str, Tensor]) -> Iterator[_Sign]:
-    """Of the layers before the head. Those of a network for DNA run along a sequence, and it has no add-on."""
+    # Of the layers before the head. Those of a network for DNA run along a sequence, and it has no add-on.
     add_on = next((key for key in tensors if key.startswith("add_on_layers.")), None)
     kernels = {
         key: tensor
