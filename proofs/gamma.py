@@ -108,7 +108,7 @@ LEMMA = Lemma(
     rules=("search",),
     code=(
         "verale/rounding/enclosure.py",
-        "verale/bounds/means.py",
+        "verale/bounds/pooling.py",
         "verale/bounds/margin.py",
         "verale/bounds/domain.py",
         "verale/bounds/simplex.py",

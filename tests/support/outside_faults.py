@@ -202,9 +202,9 @@ bounds/fixed_point.py most_terms: partial sums may round
 bounds/fixed_point.py FixedPoint.greater: centres decide which number is greater
     difference.abs() * (1 - 2 * NEAREST) > (self.radius + other.radius) * UP => is_first | ~is_first
     unit/bounds/test_fixed_point.py::test_sums_products_and_maxima_hold_all_that_they_may_be[0-12]
-bounds/smooth.py Smooth.of: a function is taken to be as flat as where it is computed
+bounds/deep.py Smooth.of: a function is taken to be as flat as where it is computed
     torch.minimum(steepest + given.radius, torch.ones_like(nearest)) => steepest
-    unit/bounds/test_smooth.py::test_a_smooth_function_holds_all_that_it_may_be[60-0.5-Sigmoid]
+    unit/bounds/test_deep.py::test_a_smooth_function_holds_all_that_it_may_be[60-0.5-Sigmoid]
 adapters/accounts.py require_explained: a tensor that an architecture does not explain is passed over
     (*reading, *entries) => entries
     unit/adapters/test_accounts.py::test_a_tensor_that_no_architecture_has_is_named
@@ -216,7 +216,7 @@ adapters/accounts.py _of_model: the attributes of a whole model are passed over
     unit/adapters/test_accounts.py::test_what_a_whole_model_says_is_held_against_the_architecture
 adapters/checkpoint.py _archive: of two archives in one file another is read than torch reads
     without require_one_reading(data, archive)
-    unit/adapters/test_archives.py::test_an_archive_with_several_readings_is_refused
+    unit/adapters/test_modules.py::test_an_archive_with_several_readings_is_refused
 head/geometry.py Cosine.observables: the logits shown of tiny and huge prototypes are those of no network
     points / _power_below(points) => points
     unit/head/test_geometry.py::test_cosines_are_those_of_vectors_of_any_size
@@ -920,7 +920,7 @@ soundness/suite.py _corpora: a case without its verdict is not told
 bounds/triangle.py Triangle._of_distances: a wide statement bounds others as its nearer end does
     given.upper.sqrt() => given.lower.sqrt()
     unit/bounds/test_triangle.py::test_both_ends_of_a_wide_distance_bound_others
-bounds/means.py _MeanDistanceDropping.alone: a patch of which nothing is known does not count in a mean
+bounds/pooling.py _MeanDistanceDropping.alone: a patch of which nothing is known does not count in a mean
     unbounded[open_] > self._infinite[patch, prototypes].long() => unbounded[open_] < 0
     unit/bounds/test_pooling.py::test_trials_with_unbounded_distances[max_minus_mean_distance]
 search/rounds/statements.py Apart.delete: what a withdrawn statement said is still known

@@ -17,8 +17,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from verale.bounds.means import sum_of_others
-from verale.bounds.observables import norm, scaled
+from verale.bounds.observables import norm, scaled, sum_of_others
 from verale.head import Box, Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
 from verale.rounding import UNDERFLOW, UNIT, Enclosure, down, gamma, root, up
 

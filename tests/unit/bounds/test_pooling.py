@@ -14,8 +14,8 @@ from support.small import FOCAL, GEOMETRIES, VARIED, focal_head, random_ranges, 
 from torch import Tensor
 
 from verale.bounds import LinearMargins, activation_range, margins_of, observe, pooling_of
-from verale.bounds.means import Focal, TopMean, sum_of_others
-from verale.bounds.pooling import Max
+from verale.bounds.observables import sum_of_others
+from verale.bounds.pooling import Focal, Max, TopMean
 from verale.head import (
     Euclidean,
     FocalPooling,

@@ -10,8 +10,8 @@ import torch
 from mpmath import mp, mpf
 from torch import Tensor
 
+from verale.bounds.deep import SMOOTH, inverse_root
 from verale.bounds.fixed_point import BeyondError, FixedPoint
-from verale.bounds.smooth import SMOOTH, inverse_root
 from verale.network.layers import Gaussian, Sigmoid, Tanh
 
 FUNCTIONS: dict[type, Callable[[Any], Any]] = {
