@@ -235,12 +235,10 @@ def _inner_products(head: Head, prototypes: Tensor) -> Enclosure:
     return ends
 
 
-def _squared_distances(head: Head, prototypes: Tensor) -> Enclosure:
-    return box_ranges(head, Enclosure(*(prototypes.new_full((1, head.depth), end) for end in head.domain.ends)))[0]
-
-
 _RANGES: dict[type[Geometry], Callable[[Head, Tensor], Enclosure]] = {
-    Euclidean: _squared_distances,
+    Euclidean: lambda head, points: box_ranges(
+        head, Enclosure(*(points.new_full((1, head.depth), end) for end in head.domain.ends))
+    )[0],
     Cosine: _cosines,
     InnerProduct: _inner_products,
     Softmax: _masses,

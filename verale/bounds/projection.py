@@ -93,6 +93,11 @@ class Hull:
     Cost of one statement: O(P m) flops, one gather of m rows of the Gram matrix, independent of D. Of a single
     statement that is wider than the ball along its prototype, only its own interval is kept, as in the checker.
 
+    Attributes:
+        domain: (P,) what observables can be, from within where ranges are.
+        is_from_within: whether ranges are from within.
+        is_of_distances: whether observables are squared distances.
+
     Soundness: any floats t, w, coefficients are sound; the errors of every computed inner product are bounded
     a priori (gamma_n) and not recursively, since each row of <e_i, b_k> is computed from the Gram matrix
     itself.
@@ -105,10 +110,10 @@ class Hull:
 
     def __init__(self, head: Head) -> None:
         require_geometry("projection", head, "a metric head; for softmax use 'simplex'")
-        self._head, self._inside = head, False
+        self._head, self.is_from_within = head, False
         self._precision: ProjectionPrecision | None = None
-        self._domain = domain_range(head)
-        self._euclidean = head.geometry.is_distance
+        self.domain = domain_range(head)
+        self.is_of_distances = head.geometry.is_distance
         points = head.points.to(torch.float64)
         depth = head.depth
         self._whole = 1.0
@@ -119,7 +124,7 @@ class Hull:
             size = up(abs(centre) * points.abs().sum(1) * (1 + gamma(depth + 4)))
             self._shift = Enclosure.around(centre * points.sum(1), up(size * gamma(depth + 4) + depth * UNDERFLOW))
             self._largest = float(up(points.square().sum(1).amax() * (1 + gamma(depth + 4)))) + depth * UNDERFLOW
-        elif self._euclidean:
+        elif self.is_of_distances:
             # Distances do not move with the origin; from the mean, inner products are smaller and so are their errors.
             points = points - points.mean(0)
             self._largest = float(up(points.square().sum(1).amax() * (1 + gamma(depth + 4)))) + depth * UNDERFLOW
@@ -138,28 +143,13 @@ class Hull:
         """P."""
         return int(self._gram.shape[0])
 
-    @property
-    def is_of_distances(self) -> bool:
-        """Whether observables are squared distances."""
-        return self._euclidean
-
-    @property
-    def is_from_within(self) -> bool:
-        """Whether ranges are from within."""
-        return self._inside
-
-    @property
-    def domain(self) -> Enclosure:
-        """(P,) what observables can be, from within where ranges are."""
-        return self._domain
-
     def numbers(self) -> ProjectionNumbers:
         """What a search without rounding needs."""
         shift = self._gram.new_zeros(self.size)
         if self._shift is not None:
             shift = (self._shift.lower + self._shift.upper) / 2
-        whole = 0.0 if self._euclidean else self._whole
-        return ProjectionNumbers(self._gram, whole, shift, self._domain, 16 * self._reach_error)
+        whole = 0.0 if self.is_of_distances else self._whole
+        return ProjectionNumbers(self._gram, whole, shift, self.domain, 16 * self._reach_error)
 
     def precision(self) -> ProjectionPrecision:
         """What a proof from these numbers needs."""
@@ -173,7 +163,7 @@ class Hull:
                 operations=self._depth_operations,
                 reach_error=self._reach_error,
                 shift_error=error,
-                outer=self._domain,
+                outer=self.domain,
                 inner=inner_domain_range(self._head),
             )
         return self._precision
@@ -190,13 +180,13 @@ class Hull:
         """
         domain = self.precision().inner
         within = copy(self)
-        within._inside, within._domain = True, domain
+        within.is_from_within, within.domain = True, domain
         return within
 
     def independent(self, stated: Sequence[int]) -> list[int]:
         """The prototypes that add enough to the hull of those before them, by Cholesky's factorisation row by row."""
         own = torch.tensor(stated)
-        products, skipped = self._gram[own[:, None], own], int(self._euclidean)
+        products, skipped = self._gram[own[:, None], own], int(self.is_of_distances)
         if skipped:
             products = products - products[:1] - products[:, :1] + products[0, 0]
         kept, factor = list(range(skipped)), torch.zeros_like(products)

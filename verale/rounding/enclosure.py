@@ -94,7 +94,7 @@ def gamma(operations: int) -> float:
 
 
 class UndecidedError(VeraleError):
-    """A comparison that intervals cannot decide: use `certainly_less` or `possibly_less`."""
+    """A comparison that intervals cannot decide: use `certainly_less`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,10 +193,6 @@ class Enclosure:
         """x < y for all x, y in the intervals."""
         return self.upper < other.lower
 
-    def possibly_less(self, other: Enclosure) -> Tensor:
-        """x < y for some x, y in the intervals."""
-        return self.lower < other.upper
-
     def __getitem__(self, index: object) -> Enclosure:
         return Enclosure.unchecked(self.lower[index], self.upper[index])  # type: ignore[index]
 
@@ -210,7 +206,7 @@ class Enclosure:
         return self.lower.shape
 
     def _undecided(self, *_: object) -> NoReturn:
-        raise UndecidedError("intervals have no order and no truth value: use certainly_less or possibly_less")
+        raise UndecidedError("intervals have no order and no truth value: use certainly_less")
 
     __lt__ = __le__ = __gt__ = __ge__ = __bool__ = _undecided
     __eq__ = __ne__ = _undecided
