@@ -65,7 +65,6 @@ from verale.network.layers import (
     InverseRoot,
     LeakyRectifier,
     NetworkLayer,
-    Operation,
     Product,
     Rectifier,
     Sigmoid,
@@ -257,7 +256,10 @@ class _Rules:
     """
 
     def __init__(self, network: FrozenNetwork, gains: dict[str, float], wanted: int) -> None:
-        terms = max(_terms(layer.operation) for layer in network.layers)
+        weighted = (
+            each.operation for each in network.layers if isinstance(each.operation, Convolution | FullConnection)
+        )
+        terms = max((each.weight[0].numel() for each in weighted), default=1)
         self.width = next((width for width in range(_WIDEST, _NARROWEST, -1) if terms <= most_terms(width)), _NARROWEST)
         self.layer = network.layers[0].name
         last = gains[network.layers[-1].name]
@@ -280,10 +282,6 @@ class _Rules:
         self.layer = layer.name
         found: FixedPoint = _RULES[type(layer.operation)](layer.operation, self._places[layer.name], *inputs)
         return found
-
-
-def _terms(operation: Operation) -> int:
-    return operation.weight[0].numel() if isinstance(operation, Convolution | FullConnection) else 1
 
 
 def _of(value: float, given: FixedPoint, places: int) -> FixedPoint:

@@ -114,18 +114,6 @@ class LinearMargins(Margins):
         """(N, K) sum_j |D_cj|."""
         return (self.positive - self.negative).sum(1)
 
-    def keep(self, columns: Tensor) -> LinearMargins:
-        """Some rivals only."""
-        wide = columns[:, None].expand(-1, self.positive.shape[1], -1)
-        return replace(
-            self,
-            rivals=self.rivals.gather(1, columns),
-            positive=self.positive.gather(2, wide),
-            negative=self.negative.gather(2, wide),
-            bias=self.bias.gather(1, columns),
-            error=self.error.gather(1, columns),
-        )
-
     def taken_back(self, box: Enclosure, own: Tensor) -> Tensor:
         """(N, K) at least what prototypes that are not the class's own take back for a rival; minus infinity at the
         class.

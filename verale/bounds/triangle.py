@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds.intervals import Projection
-from verale.bounds.projection import ENTRIES_AT_ONCE, ProjectionNumbers
+from verale.bounds.projection import ENTRIES_AT_ONCE
 from verale.bounds.rows import cut, stated_pairs
 from verale.head import Head
 from verale.rounding import INFLATE, UNIT, Enclosure, gamma
@@ -53,10 +53,6 @@ class Triangle:
 
     def __init__(self, head: Head) -> None:
         self._single = Projection(head)
-
-    def numbers(self) -> ProjectionNumbers:
-        """What a search without rounding needs."""
-        return self._single.numbers()
 
     @property
     def size(self) -> int:
