@@ -451,10 +451,10 @@ rounding/device.py require_device: a device that computes something else is used
     unit/rounding/test_device.py::test_a_device_that_fails_is_not_used
 rounding/device.py _arithmetic: results that are not rounded correctly pass
     result != expected => False
-    unit/rounding/test_device.py::test_what_computes_something_else_is_named[a division that flushes]
+    unit/rounding/test_device.py::test_what_computes_something_else_is_named[0]
 rounding/device.py _wrong_sums: products in less than float64 pass
     gamma(_DEPTH + 1) => 2.0 ** -20
-    unit/rounding/test_device.py::test_what_computes_something_else_is_named[products in fewer bits]
+    unit/rounding/test_device.py::test_what_computes_something_else_is_named[3]
 bounds/observables.py _products: what sums may be off by is less than what they are made of
     size.add_(term.abs_()) => size.add_(term)
     unit/bounds/test_observables.py::test_sums_are_taken_one_coordinate_after_the_other
