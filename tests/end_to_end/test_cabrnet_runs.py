@@ -575,14 +575,6 @@ def test_a_network_that_gives_up_on_an_image_names_it(tmp_path):
         loaded.capture(FILES)
 
 
-def test_a_network_that_cabrnet_cannot_build_is_refused(tmp_path):
-    def backbone(architecture):
-        architecture["extractor"]["backbone"]["arch"] = "nonsense"
-
-    with pytest.raises(InputError, match=r"model_arch\.yml: backbone nonsense is not one of torchvision's"):
-        load(changed("protopnet", tmp_path, backbone))
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
