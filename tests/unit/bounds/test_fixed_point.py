@@ -219,7 +219,7 @@ def test_a_layers_sums_are_held_by_its_numbers(name: str, width: int, seed: int)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_sum_of_the_greatest_digits_rounds(width: int) -> None:
     """As many terms as there may be, but for widths for which that is millions, of the greatest digits."""
-    terms, half = min(most_terms(width), 2**12), 2.0 ** (width - 1)
+    terms, half = min(most_terms(width), 2**15), 2.0 ** (width - 1)
     given = FixedPoint(torch.full((9, terms), 1 - half, dtype=torch.float64), 150, torch.zeros(terms).double(), width)
     given.digits[-1] = 0
     number = sum((2 ** (width - 1) - 1) << width * k for k in range(5)) % 2**53
