@@ -107,8 +107,8 @@ _FUNCTION += [_DIFFERENCE == (1 - _N * _U) * (1 + _STEPS[0]), _QUOTIENT * _DIFFE
 LEMMA = Lemma(
     rules=("search",),
     code=(
-        "verale/rounding/directed.py",
-        "verale/bounds/means.py",
+        "verale/rounding/enclosure.py",
+        "verale/bounds/pooling.py",
         "verale/bounds/margin.py",
         "verale/bounds/domain.py",
         "verale/bounds/simplex.py",

@@ -66,7 +66,7 @@ _TWO, _THREE = _Patches(2), _Patches(3)
 
 LEMMA = Lemma(
     rules=("pooling",),
-    code=("verale/checker/reading/pooling.py", "verale/bounds/means.py"),
+    code=("verale/checker/reading/pooling.py", "verale/bounds/pooling.py"),
     cases=tuple(case(count) for count in (1, 2, 3, 4) for case in (_range, _attained, _apart)),
     twins=(
         Case(

@@ -129,7 +129,7 @@ _TWO = _Patches(2)
 
 LEMMA = Lemma(
     rules=("pooling",),
-    code=("verale/checker/reading/pooling.py", "verale/bounds/means.py"),
+    code=("verale/checker/reading/pooling.py", "verale/bounds/pooling.py"),
     cases=(
         _increments(),
         *(case(count) for count in (1, 2, 3) for case in (_supremum, _infimum, _attained)),

@@ -87,7 +87,7 @@ _PRODUCT = _case("x y, binary32", lambda mode: z3.fpMul(mode, _S, _T), _S, _T)
 
 LEMMA = Lemma(
     rules=("search",),
-    code=("verale/rounding/directed.py", "verale/rounding/enclosure.py"),
+    code=("verale/rounding/enclosure.py", "verale/rounding/enclosure.py"),
     cases=(
         _SUM,
         _PRODUCT,

@@ -49,7 +49,7 @@ _DESCENDING = [a >= b for a, b in pairwise(_G)]
 
 LEMMA = Lemma(
     rules=("pooling",),
-    code=("verale/checker/reading/pooling.py", "verale/checker/reading/evaluation.py", "verale/bounds/means.py"),
+    code=("verale/checker/reading/pooling.py", "verale/checker/reading/evaluation.py", "verale/bounds/pooling.py"),
     cases=(
         *(_case(count, k) for count, k in ((1, 2), (2, 2), (3, 2), (3, 4), (4, 2), (4, 3))),
         Case(

@@ -20,7 +20,7 @@ What Z3 does not do: that a function whose derivative falls lies above its chord
 are within 8 units. The latter is an assumption; the documentation says 2, and `tests/unit/rounding` measures it. No
 certificate rests on it, because the checker proves again.
 
-Reference: docs/design.md, 4; `verale/rounding/directed.py`, `verale/bounds/similarity.py`.
+Reference: docs/design.md, 4; `verale/rounding/enclosure.py`, `verale/bounds/similarity.py`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _logarithm(e: z3.ArithRef) -> z3.BoolRef:
 
 LEMMA = Lemma(
     rules=("search",),
-    code=("verale/rounding/directed.py", "verale/rounding/enclosure.py", "verale/bounds/similarity.py"),
+    code=("verale/rounding/enclosure.py", "verale/rounding/enclosure.py", "verale/bounds/similarity.py"),
     cases=(
         Case(
             "relative to what is computed",

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 from support.commands import in_process
-from support.hostile import ATTACKS, archive, dictionary, saved, tensor
+from support.hostile import ATTACKS, archive, dictionary, tensor
 from support.runs import IMAGES, changed, final
 
 from verale.adapters import load_state
@@ -105,12 +105,6 @@ def test_memory_would_be_noticed(bounded):
         torch.empty(2 * MEMORY, dtype=torch.uint8)
 
 
-def test_the_network_has_the_tensors_of_the_state():
-    state = torch.load(final("protopnet") / "model_state.pth", weights_only=True)
-    for name, value in load(final("protopnet"))._model.state_dict().items():
-        assert torch.equal(value, state[name]), name
-
-
 def drop(name):
     return lambda state: state.pop(name)
 
@@ -141,21 +135,6 @@ def test_yaml_with_the_aliases_that_its_writer_leaves_is_read(tmp_path):
     run = changed("protopnet", tmp_path, dataset=alias)
     assert b"&id" in (run / "dataset.yml").read_bytes()
     assert load(run).preprocess([next(IMAGES.glob("*/*.png"))]).shape == (1, 3, 16, 16)
-
-
-def test_shared_storages_and_parameters_are_read(tmp_path):
-    weight = torch.rand(4, 3)
-    state = {
-        "a": weight,
-        "b": weight[1:],
-        "c": weight.t(),
-        "d": torch.nn.Parameter(weight.clone()),
-        "e": torch.zeros(0),
-    }
-    for options in ({}, {"_use_new_zipfile_serialization": False}):
-        (tmp_path / "state.pth").write_bytes(saved(state, **options))
-        read = load_state(tmp_path / "state.pth")
-        assert all(torch.equal(read[name], state[name]) for name in state)
 
 
 def test_what_an_optimizer_leaves_is_read(tmp_path):

@@ -162,14 +162,6 @@ def test_a_network_that_cannot_be_followed_has_no_receptive_fields(tmp_path):
     assert load_source(path, None).fields is None
 
 
-def test_a_picture_that_changes_is_not_shown(run, tmp_path):
-    out = tmp_path / "OUT"
-    shutil.copytree(run.folder, out)
-    Image.new("RGB", (8, 8)).save(out / "images" / "000002.png")
-    shown = [item.file is not None and item.image_note == AS_NOTED for item in collect(out).items]
-    assert shown == [True, True, False, True, True, True]
-
-
 def test_a_prototype_that_is_no_patch_of_its_image_is_left_out(tmp_path, caplog):
     images = own_images(PROTOTYPES, seed=1)
     images[3] = 0.5
@@ -197,21 +189,6 @@ def test_files_with_a_callable_give_the_same_certificates(files, tmp_path):
         "sha256": hashlib.sha256((files / "ant/0.png").read_bytes()).hexdigest(),
     }
     assert in_process("report", str(tmp_path / "A")).returncode == 0
-
-
-def test_folders_that_are_named_as_classes_are_these_classes(files, tmp_path):
-    names = ["cat", "ant", "bee"]
-    shutil.rmtree(files / "bee")
-    named = explained(
-        tmp_path / "OUT",
-        images=[str(file) for file in sorted(files.glob("*/*.png"))],
-        preprocess=to_tensor,
-        labels=None,
-        class_names=names,
-        prototype_images=None,
-    )
-    assert [row.label for row in named.rows] == [1, 1, 0, 0]
-    assert in_process("report", str(named.folder)).returncode == 0
 
 
 def test_the_steps_of_torchvision_are_noted(files):
@@ -286,11 +263,6 @@ def test_a_head_that_computes_something_else_is_refused_before_anything_is_writt
         explained(tmp_path / "OUT", OwnNetwork(**network))
     assert refusal.value.field == field and message in str(refusal.value)
     assert not (tmp_path / "OUT").exists()
-
-
-def test_the_option_that_it_names_is_the_remedy(tmp_path):
-    run = explained(tmp_path / "OUT", OwnNetwork(epsilon=1e-2), options={"epsilon": 1e-2})
-    assert run.comparison.agrees
 
 
 def test_a_head_can_be_given_instead_of_an_architecture(tmp_path):

@@ -1,15 +1,17 @@
-"""Every tensor and every number of a checkpoint is accounted for: a head reads it, or it changes no logit.
+"""What a checkpoint holds beside a head's tensors: whose it is, and that nothing of it changes a logit.
 
-Networks of different papers have heads with tensors of the same names. What tells them apart stands beside these: a
-cap, a mask, a gain, or `topk_k = 3` among the attributes of a whole model. So what an architecture does not explain is
-an error. Each file of `published` says with `SAVED` what its network's checkpoints hold beside what its head reads.
+The heads of several published networks have tensors of the same names: `prototype_vectors` and `last_layer.weight` are
+those of ProtoPNet, of TesNet, of Deformable ProtoPNet and of the ProtoPNet for DNA. What stands beside these tells most
+of them apart: other tensors, a cap, a mask, a gain, or `topk_k = 3` among the attributes of a whole model. So what an
+architecture does not explain is an error. Each file of `published` says with `SAVED` what its network's checkpoints
+hold beside what its head reads.
 """
 
 from __future__ import annotations
 
 import re
 from collections import UserDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,17 +20,26 @@ from torch import Tensor
 
 from verale.adapters.modules import is_module, saved_model, unwrapped
 from verale.adapters.pickled import Record
+from verale.certificate.words import about
 from verale.errors import HeadError
+from verale.head import Head
 
 __all__ = [
     "ARGUMENTS",
     "PREFIXES",
     "Reading",
+    "Said",
     "Saved",
     "entries_of",
     "number",
     "place_of_state",
+    "prototypes_outside",
+    "refused",
     "require_explained",
+    "require_own",
+    "said_of",
+    "settled",
+    "stated",
     "word",
 ]
 
@@ -54,6 +65,8 @@ _CHANGING = {"topk_k": 1, "k_for_topk": 1}
 
 _EXTRA = "_extra_state"
 """How the entries of a state dictionary end that modules write themselves."""
+
+_ARRAYS = (Tensor, np.ndarray)
 
 _GREATEST = 2**64
 
@@ -83,10 +96,6 @@ class Saved:
     stated: Mapping[str, tuple[str, Callable[[Any], Any]]] = field(default_factory=dict)
     only: str | None = None
     tried: tuple[Mapping[str, Any], ...] = ({},)
-
-    def explains(self, name: str) -> bool:
-        """Whether an entry of this name changes no logit."""
-        return any(f"{name}.".startswith(beside) if beside.endswith(".") else name == beside for beside in self.beside)
 
 
 def word(value: object) -> str | None:
@@ -143,7 +152,9 @@ def require_explained(
     known = {"class", *saved.fixed, *stated, *reading.taken}
     around = {key[:dot] for key in reading.taken for dot, letter in enumerate(key) if letter == "."}
     known |= {key for key, value in entries.items() if key in around and _is_of_torch(value)}
-    strangers = [key for key in (*reading, *entries) if key not in known and not saved.explains(key)]
+    families = tuple(beside for beside in saved.beside if beside.endswith("."))
+    known |= {*saved.beside, *(key for key in (*entries, *reading) if f"{key}.".startswith(families))}
+    strangers = [key for key in (*reading, *entries) if key not in known]
     if strangers:
         first, *others = strangers
         value = _brief(entries[first] if first in entries else reading[first])
@@ -198,7 +209,7 @@ def entries_of(content: Any) -> dict[str, object]:
                 for inner, each in value.items()
                 if isinstance(each, Record) or _counts(str(inner), each)
             }
-        elif not isinstance(value, Tensor | np.ndarray) and _counts(name, value):
+        elif not isinstance(value, _ARRAYS) and _counts(name, value):
             entries[name] = value
     return entries
 
@@ -208,17 +219,14 @@ def place_of_state(content: Mapping[Any, Any]) -> Any:
     for wrapper in WRAPPERS:
         if isinstance(content.get(wrapper), Mapping) or is_module(content.get(wrapper)):
             return wrapper
-    inner = [key for key, value in content.items() if is_module(value) or _holds_tensors(value)]
-    alone = len(inner) == 1 and not any(isinstance(value, Tensor | np.ndarray) for value in content.values())
+    inner = [
+        key
+        for key, value in content.items()
+        if is_module(value)
+        or (isinstance(value, Mapping) and value and all(isinstance(each, _ARRAYS) for each in value.values()))
+    ]
+    alone = len(inner) == 1 and not any(isinstance(value, _ARRAYS) for value in content.values())
     return inner[0] if alone else None
-
-
-def _holds_tensors(value: object) -> bool:
-    return (
-        isinstance(value, Mapping)
-        and bool(value)
-        and all(isinstance(each, Tensor | np.ndarray) for each in value.values())
-    )
 
 
 def _counts(key: str, value: object) -> bool:
@@ -226,7 +234,7 @@ def _counts(key: str, value: object) -> bool:
     if value is None or key in ARGUMENTS or _BOOKKEEPING.search(key):
         return False
     if isinstance(value, Mapping):
-        return "param_groups" not in value and any(isinstance(each, Tensor | np.ndarray) for each in value.values())
+        return "param_groups" not in value and any(isinstance(each, _ARRAYS) for each in value.values())
     if isinstance(value, list | tuple):
         return any(isinstance(each, Tensor | bool | int | float) for each in value)
     if isinstance(value, Record):
@@ -256,7 +264,7 @@ def _is_of_torch(kind: object) -> bool:
 
 def _brief(value: object) -> str:
     """A value on one short line."""
-    if isinstance(value, Tensor | np.ndarray):
+    if isinstance(value, _ARRAYS):
         kind = str(value.dtype).removeprefix("torch.")
         return f"a tensor {tuple(value.shape)} of {kind}" if value.ndim else f"a tensor that holds {value.item()}"
     if isinstance(value, Record):
@@ -264,3 +272,169 @@ def _brief(value: object) -> str:
     if isinstance(value, int) and abs(value) > _GREATEST:  # Python prints no number of thousands of digits
         return "a number of very many digits"
     return repr(value)[:80] if isinstance(value, bool | int | float | str) else f"a {type(value).__name__}"
+
+
+_WITHOUT = {
+    "patch_select": "this is the state of ProtoViT, which no head of verale computes: see docs/protovit.md",
+    "_root.": "this is the state of ProtoTree's original code, which does not say which node reads which prototype:"
+    " make its head of the module in Python, docs/architectures.md#a-prototree-of-the-original-code",
+}
+"""How names of tensors begin of networks that are not imported, and what to know of these."""
+
+_SHARING = ("deformable", "genetic", "protopformer", "protopnet", "protopool", "tesnet")
+"""The architectures with `prototype_vectors`."""
+
+_OF_IMAGES = ("protopnet", "tesnet")
+"""Those that have a kernel over rows and columns, or an add-on, and no tensor of their own."""
+
+_CLASSES = {"tesnet": ("tesnet",), "ppnet": ("genetic", "protopnet")}
+"""What the classes of published models are called, in small letters, and whose they are."""
+
+
+class Said(dict[str, object]):
+    """What a checkpoint says beside its tensors, by name.
+
+    Attributes:
+        entries: what of it an architecture has to explain (`accounts.entries_of`).
+    """
+
+    def __init__(self, said: Mapping[str, object], entries: Mapping[str, object]) -> None:
+        super().__init__(said)
+        self.entries = entries
+
+
+@dataclass(frozen=True)
+class _Sign:
+    """A tensor or an attribute that says whose state this is, what was found there, and whose it can be."""
+
+    key: str
+    found: str
+    names: tuple[str, ...]
+
+
+def require_own(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, object], only: Mapping[str, str]) -> None:
+    """Raise HeadError where a state dictionary is certainly another architecture's; it names the key and that one.
+
+    Args:
+        name: one of `verale.adapters.ARCHITECTURES`.
+        tensors: the state dictionary (`state.unwrap`). Where it holds the head's tensors alone, nothing is certain.
+        said: what the checkpoint says besides (`said_of`).
+        only: by tensors that one architecture has beside those that it shares with others, which one.
+    """
+    if name not in _SHARING or "prototype_vectors" not in tensors:
+        return
+    for key in _WITHOUT.keys() & tensors:
+        raise HeadError(key, f"is there, so {refused(tensors)}")
+    for sign in _signs(tensors, said, only):
+        if name not in sign.names:
+            whose = f"{' or '.join(sign.names)}, not of {name}: give that architecture"
+            if not sign.names:
+                whose = f"none of {', '.join(_SHARING)}: build verale.Head(...) of its tensors"
+            own = "of a network of your own, give the tensors of its head alone"
+            raise HeadError(sign.key, f"{sign.found}, so this is the state of {whose}; or, {own}")
+
+
+def refused(tensors: Mapping[str, Tensor]) -> str:
+    """That these tensors are those of a network that is not imported, and why; empty where they are not."""
+    return next((said for key, said in _WITHOUT.items() if any(name.startswith(key) for name in tensors)), "")
+
+
+def _signs(tensors: Mapping[str, Tensor], said: Mapping[str, object], only: Mapping[str, str]) -> Iterator[_Sign]:
+    """What tells whose the tensors are; the right architecture is named by all of them."""
+    own = [_Sign(key, "is there", (name,)) for key, name in only.items() if key in tensors]
+    if own:
+        yield from own
+        return
+    # Of the attributes and the class of a whole model.
+    distance, fixed, kind = (said.get(key) for key in ("prototype_distance_function", "fix_prototypes", "class"))
+    if distance == "cosine":
+        names = ("genetic",) if fixed is True else ()
+        found = f"is {'True' if names else 'not True'} beside prototype_distance_function='cosine'"
+        yield _Sign("fix_prototypes", found, names)
+    elif distance == "l2":
+        yield _Sign("prototype_distance_function", "is 'l2'", ("protopnet",))
+    elif str(kind).lower() in _CLASSES:
+        yield _Sign("class", f"is {kind}", _CLASSES[str(kind).lower()])
+    # Of the layers before the head. Those of a network for DNA run along a sequence, and it has no add-on.
+    add_on = next((key for key in tensors if key.startswith("add_on_layers.")), None)
+    kernels = {
+        key: tensor
+        for key, tensor in tensors.items()
+        if key.startswith("features.") and key.endswith(".weight") and tensor.dim() in (3, 4)
+    }
+    planar = next((key for key, kernel in kernels.items() if kernel.dim() == 4 and kernel.shape[2] > 1), None)
+    along = next((key for key, kernel in kernels.items() if kernel.shape[-1] > 1), None)
+    if planar is not None:
+        yield _Sign(planar, "is a kernel over rows and columns, and there is no conv_offset.0.weight", _OF_IMAGES)
+    elif add_on is not None:
+        yield _Sign(add_on, "is there, and no conv_offset.0.weight", _OF_IMAGES)
+    elif along is not None:
+        found = f"has shape {tuple(kernels[along].shape)}, a kernel along a sequence, and no add_on_layers follow"
+        yield _Sign(along, found, ("genetic",))
+
+
+def said_of(content: Any) -> Said:
+    """What a checkpoint says beside its tensors, by name: attributes of its whole model, entries, a run's arguments.
+
+    Args:
+        content: as a file's pickle gives it, or a dictionary in memory. The name of a whole model's class is
+            the entry `class`.
+
+    Raises:
+        HeadError: a whole model of too many modules.
+    """
+    entries = entries_of(content)
+    said = _plain(entries)
+    for key in ARGUMENTS:
+        told = content.get(key) if isinstance(content, Mapping) else None
+        said |= _plain(told.attributes if isinstance(told, Record) else told)
+    return Said(said, entries)
+
+
+def _plain(entries: object) -> dict[str, object]:
+    """Those of a dictionary's entries that are numbers, words or lists."""
+    if not isinstance(entries, Mapping):
+        return {}
+    plain = (bool, int, float, str, list, tuple)
+    return {key: value for key, value in entries.items() if type(key) is str and type(value) in plain}
+
+
+def stated(saved: Saved, tensors: Mapping[str, object], said: Said) -> dict[str, tuple[str, Any]]:
+    """The options of an architecture that a checkpoint states: under which name, and their values."""
+    entries = {**tensors, **said.entries, **said}
+    read = {option: (key, as_(entries.get(key))) for option, (key, as_) in saved.stated.items()}
+    return {option: (key, value) for option, (key, value) in read.items() if value is not None}
+
+
+def settled(
+    saved: Saved, options: Mapping[str, object], tensors: Mapping[str, Tensor], said: Said
+) -> dict[str, object]:
+    """The options as given, and those that the checkpoint states. Raises HeadError where the two differ."""
+    known = dict(options)
+    for option, (key, value) in stated(saved, tensors, said).items():
+        if known.setdefault(option, value) != value:
+            raise HeadError(
+                key, f"says {option}={value}, and option {option} is {known[option]}, expected {value}: leave it out"
+            )
+    return known
+
+
+def prototypes_outside(head: Head) -> str | None:
+    """A warning where prototypes lie outside the head's domain: how many and how far. None where none does.
+
+    A projected prototype is a copy of a latent, so it lies where latents do.
+    """
+    if head.prototypes is None:
+        return None
+    points = head.prototypes.double()
+    beyond = points.new_zeros(len(points))
+    for end, sign in zip(head.domain.ends, (-1, 1), strict=True):
+        beyond = beyond.maximum((sign * (points - end)).amax(1))
+    count, farthest = int((beyond > 0).sum()), int(beyond.argmax())
+    if not count:
+        return None
+    return (
+        f"{count} of {head.size} prototypes lie outside the head's domain {head.domain}, the farthest"
+        f" (prototype {farthest}) by {about(float(beyond[farthest]))}: projected prototypes are latents, so is this"
+        " another network's state, or the domain another one (domain=LOWER:UPPER)?"
+    )

@@ -20,9 +20,9 @@ from typing import Any
 
 from torch import Tensor
 
+from verale.adapters.accounts import Said, said_of
 from verale.adapters.modules import SavedModel, is_module, saved_model, unwrapped
 from verale.adapters.pickled import ExcessError, ForeignError, Machine, Storages
-from verale.adapters.telling import Said, said_of
 from verale.errors import HeadError, InputError, naming
 from verale.files import LARGEST_LATENTS, read
 from verale.head.latents import require_path
@@ -66,13 +66,7 @@ def require_one_reading(data: bytes, archive: zipfile.ZipFile) -> None:
         ):
             raise _several(f"entry {entry.filename[:40]!r} has two names")
         at = start + name + extra + entry.file_size
-    begin, end = _directory(data, len(entries))
-    if begin not in {at + more for more in _DESCRIPTORS} or end != begin + _size(data, begin, len(entries)):
-        raise _several(f"its directory lies at bytes {begin} to {end}, its entries end at byte {at}")
 
-
-def _directory(data: bytes, entries: int) -> tuple[int, int]:
-    """Where the directory begins and ends. Raises ExcessError."""
     last = len(data) - _END.size
     signature, *_, count, size, begin, comment = _END.unpack_from(data, last)
     if signature != b"PK\x05\x06" or comment:
@@ -88,20 +82,16 @@ def _directory(data: bytes, entries: int) -> tuple[int, int]:
         if signature != b"PK\x06\x06" or offset != large or not same:
             raise _several("its last records differ")
         last, count, size, begin = large, of_large, wide, start
-    if count != entries or begin + size != last:
+    if count != len(entries) or begin + size != last:
         raise _several(f"its directory of {size} bytes and {count} entries does not lie before its last record")
-    return begin, last
-
-
-def _size(data: bytes, begin: int, entries: int) -> int:
-    """The bytes of a directory of so many entries."""
-    at = begin
-    for _ in range(entries):
-        signature, *lengths = struct.unpack_from("<4s24x3H", data, at)
+    end = begin
+    for _ in entries:
+        signature, *lengths = struct.unpack_from("<4s24x3H", data, end)
         if signature != b"PK\x01\x02":
             raise _several("its directory does not lie where its last record says")
-        at += 46 + sum(lengths)
-    return at - begin
+        end += 46 + sum(lengths)
+    if begin not in {at + more for more in _DESCRIPTORS} or end != last:
+        raise _several(f"its directory lies at bytes {begin} to {last}, its entries end at byte {at}")
 
 
 def _several(problem: str) -> ExcessError:
@@ -118,7 +108,7 @@ _START = 64
 
 
 def read_checkpoint(path: str | Path) -> tuple[Any, Said]:
-    """The content of a checkpoint, and what it says beside its tensors (`telling.said_of`).
+    """The content of a checkpoint, and what it says beside its tensors (`accounts.said_of`).
 
     The content is tensors, numbers, strings and collections of them. The place of a whole pickled model is taken by its
     state dictionary. Other objects beside models and tensors, such as a run's arguments, are left out.

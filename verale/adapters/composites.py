@@ -26,13 +26,11 @@ from verale.network.layers import (
     Clamp,
     Convolution,
     FullConnection,
-    Gaussian,
     InverseRoot,
     Operation,
     Pair,
     Product,
     Rectifier,
-    Sigmoid,
     Sum,
 )
 
@@ -42,14 +40,12 @@ __all__ = [
     "averaged",
     "clamped",
     "difference",
-    "gelu",
-    "hard_sigmoid",
-    "hard_swish",
+    "gated",
+    "hard_gate",
     "layer_norm",
     "padded",
     "padded_with",
     "scaled",
-    "silu",
     "sloped",
     "turned",
 ]
@@ -140,31 +136,18 @@ def sloped(shape: Sequence[int], slopes: Tensor | float) -> Steps:
 _SIXTH = "it divides by 6 in one function with its clamp"
 
 
-def _hard_gate(shape: Sequence[int], name: str) -> tuple[Step, Step]:
-    return (
-        Step("line", scaled(shape, 1 / 6, 0.5, is_claimed=False), (0,)),
-        Step(name, Clamp(0.0, 1.0), ("line",)),
-    )
+def hard_gate(shape: Sequence[int], is_swish: bool) -> Steps:
+    """clamp(x + 3, 0, 6) / 6; or x times that."""
+    line = Step("line", scaled(shape, 1 / 6, 0.5, is_claimed=False), (0,))
+    if not is_swish:
+        return Steps((line, Step("", Clamp(0.0, 1.0), ("line",))), _SIXTH)
+    gate = Step("gate", Clamp(0.0, 1.0), ("line",))
+    return Steps((line, gate, Step("", Product(), (0, "gate"))), _SIXTH)
 
 
-def hard_sigmoid(shape: Sequence[int]) -> Steps:
-    """clamp(x + 3, 0, 6) / 6."""
-    return Steps(_hard_gate(shape, ""), _SIXTH)
-
-
-def hard_swish(shape: Sequence[int]) -> Steps:
-    """x clamp(x + 3, 0, 6) / 6."""
-    return Steps((*_hard_gate(shape, "gate"), Step("", Product(), (0, "gate"))), _SIXTH)
-
-
-def silu() -> Steps:
-    """x sigmoid(x)."""
-    return Steps((Step("gate", Sigmoid(), (0,)), Step("", Product(), (0, "gate"))))
-
-
-def gelu() -> Steps:
-    """x times the normal distribution function of x."""
-    return Steps((Step("gate", Gaussian(), (0,)), Step("", Product(), (0, "gate"))))
+def gated(gate: Operation) -> Steps:
+    """x times a function of x: SiLU of a sigmoid, GELU of the normal distribution function."""
+    return Steps((Step("gate", gate, (0,)), Step("", Product(), (0, "gate"))))
 
 
 def padded(channels: int, left: int, right: int, above: int, below: int) -> Convolution:

@@ -91,15 +91,13 @@ def float32_logits(head: Head, patches: Tensor) -> Enclosure:
     Soundness: the module's docstring says why each step's slack suffices, and what is taken for granted.
     """
     check_domain(head, patches)
-    return Enclosure.cat([_logits(head, image) for image in patches])
-
-
-def _logits(head: Head, image: Tensor) -> Enclosure:
-    """(1, C) of the patches (L, D) of one image."""
-    observed = observe(head, image)
-    slack = _OBSERVED[type(head.geometry)](head.geometry, head, image, observed)
-    activations = _POOLED[type(head.pooling)](head.pooling, head, _widened(observed, slack))
-    return _READ_OUT[type(head.readout)](head.readout, head, activations)
+    logits = []
+    for image in patches:
+        observed = observe(head, image)
+        slack = _OBSERVED[type(head.geometry)](head.geometry, head, image, observed)
+        activations = _POOLED[type(head.pooling)](head.pooling, head, _widened(observed, slack))
+        logits.append(_READ_OUT[type(head.readout)](head.readout, head, activations))
+    return Enclosure.cat(logits)
 
 
 def _gamma(roundings: Tensor | float) -> Tensor:

@@ -149,7 +149,7 @@ def frozen(
         network,
         graph,
         {layer: node.name for layer, node in freezer.nodes.items()},
-        frozenset(layer for layer, node in freezer.nodes.items() if freezer.has_channels_last(node)),
+        frozenset(layer for layer, node in freezer.nodes.items() if node in freezer.channels_last),
     )
     pictures = torch.randint(
         0, 256, (_TRIED, channels, height, width), dtype=torch.uint8, generator=torch.Generator().manual_seed(0)
@@ -177,7 +177,7 @@ class _Freezer:
         self._names: dict[fx.Node, str] = {}
         self.nodes: dict[str, fx.Node] = {}
         self._last: str | None = None
-        self._channels_last: set[fx.Node] = set()
+        self.channels_last: set[fx.Node] = set()
         self._unclaimed: dict[str, str] = {}
 
     def follow(self, node: fx.Node) -> None:
@@ -201,9 +201,12 @@ class _Freezer:
             known = operation_of(node, module, self._value, is_last)
             inputs = self._inputs(node)
         except RefusedError as error:
-            raise NetworkError(_place(node, module), f"{_what(node, module)} {error}: {error.remedy}") from error
+            what = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", node.target)
+            if module is not None:
+                what = f"{type(module).__module__}.{type(module).__qualname__}"
+            raise NetworkError(_place(node, module), f"({what}) {error}: {error.remedy}") from error
         if is_last != (known == TURNED):
-            self._channels_last.add(node)
+            self.channels_last.add(node)
         if known in (SAME, TURNED):
             self._names[node] = inputs[0]
             return
@@ -214,8 +217,14 @@ class _Freezer:
         if name is None:
             name = self._new_name(node)
             operation = known
-            if isinstance(known, Normalisation):
-                operation = _of_channels(known, len(shape_of(node)) == 4)
+            if isinstance(known, Normalisation):  # alone, a convolution 1 x 1 of each channel
+                if len(shape_of(node)) != 4:
+                    raise NetworkError(
+                        "batch normalisation", "follows no linear layer, and has no grid: put it behind one"
+                    )
+                zeros, weight = torch.zeros_like(known.mean), known.factor[:, None, None, None]
+                bias, magnitude = known.shift - known.factor * known.mean, _magnitude(known, zeros, known.unclaimed)
+                operation = Convolution((1, 1), (0, 0), (1, 1), len(zeros), weight, bias, magnitude)
                 self._note_unclaimed(name, node, module, known.unclaimed)
             self._layers[name] = NetworkLayer(name, inputs, operation)  # type: ignore[arg-type]
         self._names[node], self.nodes[name] = name, node
@@ -223,14 +232,10 @@ class _Freezer:
             written = inputs[0]
             self._names.update({each: name for each, named in self._names.items() if named == written})
 
-    def has_channels_last(self, node: fx.Node) -> bool:
-        """Whether a node gives (N, H, W, C)."""
-        return node in self._channels_last
-
     def _reads_channels_last(self, node: fx.Node) -> bool:
         """Whether what a node reads is (N, H, W, C). Raises RefusedError: of one input it is so, of another not."""
         read = map(read_by, node.all_input_nodes)
-        orders = {each in self._channels_last for each in read if len(shape_of(each)) == 4}
+        orders = {each in self.channels_last for each in read if len(shape_of(each)) == 4}
         if len(orders) > 1 and not any(map(is_parameter, node.all_input_nodes)):
             raise RefusedError("reads channels behind rows and columns, and before them", "permute one of the two")
         return True in orders
@@ -322,14 +327,12 @@ class _Freezer:
             _log.warning(
                 "%s%s; so nothing is claimed of the network in float32, in real arithmetic alone", unclaimed[0], count
             )
-        return [_stored(layer) for name, layer in self._layers.items() if name in needed]
-
-
-def _what(node: fx.Node, module: nn.Module | None) -> str:
-    if module is not None:
-        return f"({type(module).__module__}.{type(module).__qualname__})"
-    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", node.target)
-    return f"({name})"
+        kept = []
+        for layer in (layer for name, layer in self._layers.items() if name in needed):
+            # With tensors of its own, on the CPU.
+            held = {name.rpartition(".")[2]: tensor.detach().cpu().clone() for name, tensor in layer.tensors.items()}
+            kept.append(replace(layer, operation=replace(layer.operation, **held)) if held else layer)  # type: ignore[type-var]
+        return kept
 
 
 def _place(node: fx.Node, module: nn.Module | None) -> str:
@@ -346,22 +349,6 @@ def _magnitude(given: Normalisation, bias: Tensor, unclaimed: str | None) -> Ten
     `NOT_CLAIMED` where nothing is claimed in binary32."""
     sizes = (given.factor.abs() * (bias.abs() + given.mean.abs()) + given.shift.abs()) * _UP
     return sizes if unclaimed is None else sizes.clamp(min=NOT_CLAIMED)
-
-
-def _of_channels(given: Normalisation, is_spatial: bool) -> Convolution:
-    """A normalisation alone. Raises NetworkError where there is no grid."""
-    if not is_spatial:
-        raise NetworkError("batch normalisation", "follows no linear layer, and has no grid: put it behind one")
-    zeros = torch.zeros_like(given.mean)
-    bias = given.shift - given.factor * given.mean
-    weight = given.factor[:, None, None, None]
-    return Convolution((1, 1), (0, 0), (1, 1), len(zeros), weight, bias, _magnitude(given, zeros, given.unclaimed))
-
-
-def _stored(layer: NetworkLayer) -> NetworkLayer:
-    """The layer with tensors of its own, on the CPU."""
-    held = {name.rpartition(".")[2]: tensor.detach().cpu().clone() for name, tensor in layer.tensors.items()}
-    return replace(layer, operation=replace(layer.operation, **held)) if held else layer  # type: ignore[type-var]
 
 
 @dataclass(frozen=True)
@@ -394,7 +381,7 @@ def first_difference(given: Frozen, network: FrozenNetwork, images: Tensor) -> L
         network: the network. Its layers are compared by name.
         images: (N, C, H, W) as the module reads them.
     """
-    own = _Values(given)(images)
+    own = _values(given, images)
     last, expected_last = network.layers[-1].name, given.network.layers[-1].name
     inside = {layer.name for layer in given.network.layers} - given.nodes.keys()
     for name, output in network.outputs_of(images.double()):
@@ -413,31 +400,21 @@ def first_difference(given: Frozen, network: FrozenNetwork, images: Tensor) -> L
     return None
 
 
-class _Values(fx.Interpreter):
-    """What a module gives at the nodes of its layers, in float64."""
+def _values(given: Frozen, images: Tensor) -> dict[str, Tensor]:
+    """What a module gives at the nodes of its layers, in float64, by the layer's name."""
+    layer_of = {node: layer for layer, node in given.nodes.items()}
+    found: dict[str, list[Tensor]] = {layer: [] for layer in given.nodes}
 
-    def __init__(self, given: Frozen) -> None:
-        graph = deepcopy(given.graph).double().cpu()
-        super().__init__(graph)
-        self._channels_last = given.channels_last
-        self._layer_of = {node: layer for layer, node in given.nodes.items()}
-        self._found: dict[str, Tensor] = {}
+    class Noting(fx.Interpreter):
+        def run_node(self, n: fx.Node) -> object:
+            value = super().run_node(n)
+            if n.name in layer_of:
+                ordered = value.movedim(3, 1) if layer_of[n.name] in given.channels_last else value
+                found[layer_of[n.name]].append(ordered.detach().clone())  # a later layer may change it in place
+            return value
 
-    def __call__(self, images: Tensor) -> dict[str, Tensor]:
-        """The outputs, by the layer's name. A graph is one of one image."""
-        found: dict[str, list[Tensor]] = {}
-        with torch.no_grad():
-            for image in images.double():
-                self.run(image[None])
-                for name, value in self._found.items():
-                    found.setdefault(name, []).append(value)
-        return {name: torch.cat(values) for name, values in found.items()}
-
-    def run_node(self, n: fx.Node) -> object:
-        """Copied, because a later layer may change it in place."""
-        value = super().run_node(n)
-        if n.name in self._layer_of:
-            layer = self._layer_of[n.name]
-            ordered = value.movedim(3, 1) if layer in self._channels_last else value
-            self._found[layer] = ordered.detach().clone()
-        return value
+    interpreter = Noting(deepcopy(given.graph).double().cpu())
+    with torch.no_grad():
+        for image in images.double():  # a graph is one of one image
+            interpreter.run(image[None])
+    return {name: torch.cat(values) for name, values in found.items()}

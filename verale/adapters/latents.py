@@ -66,7 +66,10 @@ def capture_and_run(
             # Copied, because a later layer may change it in place.
             outputs.append((output, output.detach().clone() if isinstance(output, Tensor) else output))
 
-    given = [_as_input(each) for each in (inputs if isinstance(inputs, tuple) else (inputs,))]
+    given: list[Any] = [
+        tensor_of(each) if isinstance(each, np.ndarray) else each
+        for each in (inputs if isinstance(inputs, tuple) else (inputs,))
+    ]
     handle = module.register_forward_hook(hook)
     try:
         with evaluating(model), torch.no_grad():
@@ -83,7 +86,17 @@ def capture_and_run(
         raise LatentsError(
             f"layer {layer!r} was called {len(outputs)} times, expected {calls}: name another, or set calls"
         )
-    latents = [_latents(layer, output) for _, output in outputs]
+    latents = []
+    for _, output in outputs:
+        if not isinstance(output, Tensor):
+            kind = type(output).__name__
+            raise LatentsError(f"layer {layer!r} returns a {kind}, expected a tensor: name another layer")
+        if output.dim() not in (3, 4) or not output.is_floating_point():
+            raise LatentsError(
+                f"layer {layer!r} returns {tuple(output.shape)} {output.dtype}, expected floats (N, D, H, W) or"
+                " (N, L, D)"
+            )
+        latents.append(output if output.dtype == torch.float64 else output.to(torch.float32))
     joined = latents[0] if calls == 1 else torch.cat(list(map(patches_of, latents)), dim=1)
     return joined, returned
 
@@ -160,19 +173,3 @@ def in_float32() -> Iterator[None]:
     finally:
         for backend, flag in zip(backends, allowed, strict=True):
             backend.allow_tf32 = flag
-
-
-def _as_input(value: object) -> object:
-    """What a model is given: arrays as tensors, anything else as it is."""
-    return tensor_of(value) if isinstance(value, np.ndarray) else value
-
-
-def _latents(layer: str, output: object) -> Tensor:
-    """The output as latents, at least float32. Raises LatentsError."""
-    if not isinstance(output, Tensor):
-        raise LatentsError(f"layer {layer!r} returns a {type(output).__name__}, expected a tensor: name another layer")
-    if output.dim() not in (3, 4) or not output.is_floating_point():
-        raise LatentsError(
-            f"layer {layer!r} returns {tuple(output.shape)} {output.dtype}, expected floats (N, D, H, W) or (N, L, D)"
-        )
-    return output if output.dtype == torch.float64 else output.to(torch.float32)

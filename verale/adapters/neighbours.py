@@ -99,22 +99,12 @@ def widened(head: Head, patches: Tensor) -> Head:
 
 def neighbours(head: Head, patches: int) -> Iterator[Neighbour]:
     """The neighbours of a head with a bounded domain, for images of so many patches."""
-    for option, value, given, changes in (
-        *_similarities(head),
-        *_scales(head),
-        *_poolings(head, patches),
-        *_readouts(head),
-        *_geometries(head),
-    ):
+    for option, value, given, changes in _changes(head, patches):
         try:
             other = replace(head, **changes)
         except HeadError:
             continue  # the parts do not go together
         yield Neighbour(option, value, given, other)
-
-
-_Change = tuple[str, str, str, dict[str, Any]]
-"""An option, its other value, its given value, and the fields of the head that differ."""
 
 
 def fitted(head: Head, patches: Tensor, logits: Tensor) -> Iterator[Neighbour]:
@@ -164,24 +154,6 @@ def _numbers(head: Head) -> Iterator[tuple[str, float, tuple[float, float], Call
         )
 
 
-def _similarities(head: Head) -> Iterator[_Change]:
-    candidates: dict[type[Geometry], tuple[Similarity, ...]] = {
-        Euclidean: (*map(LogRatio, _EPSILONS), Negated(), ExpDistance(), Exponential(), Quadratic()),
-        Cosine: (Identity(), Rectified(), Exponential(), Quadratic()),
-        InnerProduct: (Identity(), Rectified(), Quadratic()),
-        Softmax: (Identity(), *map(Threshold, _THRESHOLDS)),
-    }
-    given = head.similarity
-    for similarity in candidates[type(head.geometry)]:
-        if similarity == given:
-            continue
-        kept = {name: getattr(head, name) if name in similarity.tensors else None for name in ("scale", "peak")}
-        yield (*_named(similarity, given), {"similarity": similarity, **kept})
-    for name in ("scale", "peak"):
-        if name in given.tensors and getattr(head, name) is not None:
-            yield name, "None", "a tensor", {name: None}
-
-
 def _named(similarity: Similarity, given: Similarity) -> tuple[str, str, str]:
     """The option in which two similarities differ, and its values."""
     if isinstance(similarity, LogRatio) and isinstance(given, LogRatio):
@@ -201,29 +173,55 @@ def _threshold(similarity: Similarity) -> str:
     return written(similarity.threshold) if isinstance(similarity, Threshold) else "0"
 
 
-def _scales(head: Head) -> Iterator[_Change]:
-    if head.scale is None:
-        return
-    scale = head.scale.double()
-    for value, other in (
-        ("1 / scale", 1 / scale),
-        ("sqrt(scale)", scale.sqrt()),
-        ("scale**2", scale.square()),
-        ("2 * scale", 2 * scale),
-        ("scale / 2", scale / 2),
-    ):
+def _changes(head: Head, patches: int) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """An option, its other value, its given value, and the fields of the head that differ."""
+    candidates: dict[type[Geometry], tuple[Similarity, ...]] = {
+        Euclidean: (*map(LogRatio, _EPSILONS), Negated(), ExpDistance(), Exponential(), Quadratic()),
+        Cosine: (Identity(), Rectified(), Exponential(), Quadratic()),
+        InnerProduct: (Identity(), Rectified(), Quadratic()),
+        Softmax: (Identity(), *map(Threshold, _THRESHOLDS)),
+    }
+    given = head.similarity
+    for similarity in candidates[type(head.geometry)]:
+        if similarity == given:
+            continue
+        kept = {name: getattr(head, name) if name in similarity.tensors else None for name in ("scale", "peak")}
+        yield (*_named(similarity, given), {"similarity": similarity, **kept})
+    for name in ("scale", "peak"):
+        if name in given.tensors and getattr(head, name) is not None:
+            yield name, "None", "a tensor", {name: None}
+    scale = None if head.scale is None else head.scale.double()
+    scales = (
+        {}
+        if scale is None
+        else {
+            "1 / scale": 1 / scale,
+            "sqrt(scale)": scale.sqrt(),
+            "scale**2": scale.square(),
+            "2 * scale": 2 * scale,
+            "scale / 2": scale / 2,
+        }
+    )
+    for value, other in scales.items():
         yield "scale", value, "scale", {"scale": other}
-
-
-def _geometries(head: Head) -> Iterator[_Change]:
+    means = [TopMeanPooling(k) for k in (*(k for k in _GREATEST if k < patches), patches) if k > 1]
+    focal = [FocalPooling(kind) for kind in ("max_minus_mean", "max_minus_mean_distance")]
+    for pooling in (MaxPooling(), *means, *focal):
+        if pooling != head.pooling:
+            yield "pooling", repr(pooling), repr(head.pooling), {"pooling": pooling}
+    if head.bias is not None:
+        yield "bias", "None", "a bias", {"bias": None}
+    if bool((head.weight < 0).any()):
+        yield "weight", "relu(weight)", "weights below 0", {"weight": head.weight.clamp(min=0)}
+    yield "weight", "-weight", "weight", {"weight": -head.weight}
     if not head.geometry.has_prototypes:
         return
-    given, plain = repr(head.geometry), {"scale": None, "peak": None}
+    of, plain = repr(head.geometry), {"scale": None, "peak": None}
     for rooted in (False, True):
         for epsilon in _COSINE_EPSILONS:
             cosine = Cosine(epsilon, rooted)
             if isinstance(head.geometry, Cosine) and cosine != head.geometry:
-                yield "geometry", repr(cosine), given, {"geometry": cosine}
+                yield "geometry", repr(cosine), of, {"geometry": cosine}
     others: tuple[tuple[Geometry, tuple[Similarity, ...]], ...] = (
         *((Cosine(epsilon), (Identity(), Rectified())) for epsilon in _COSINE_EPSILONS),
         *((Cosine(epsilon, rooted=True), (Identity(), Rectified())) for epsilon in _COSINE_EPSILONS),
@@ -234,23 +232,7 @@ def _geometries(head: Head) -> Iterator[_Change]:
         if type(geometry) is not type(head.geometry):
             for similarity in similarities:
                 changes = {"geometry": geometry, "similarity": similarity, **plain}
-                yield "geometry", f"{geometry!r} with {similarity!r}", given, changes
+                yield "geometry", f"{geometry!r} with {similarity!r}", of, changes
     if head.prototypes is not None:
         unit = normalize(head.prototypes.double(), dim=1)
         yield "prototypes", "unit vectors", "prototypes of other lengths", {"prototypes": unit}
-
-
-def _poolings(head: Head, patches: int) -> Iterator[_Change]:
-    means = [TopMeanPooling(k) for k in (*(k for k in _GREATEST if k < patches), patches) if k > 1]
-    focal = [FocalPooling(kind) for kind in ("max_minus_mean", "max_minus_mean_distance")]
-    for pooling in (MaxPooling(), *means, *focal):
-        if pooling != head.pooling:
-            yield "pooling", repr(pooling), repr(head.pooling), {"pooling": pooling}
-
-
-def _readouts(head: Head) -> Iterator[_Change]:
-    if head.bias is not None:
-        yield "bias", "None", "a bias", {"bias": None}
-    if bool((head.weight < 0).any()):
-        yield "weight", "relu(weight)", "weights below 0", {"weight": head.weight.clamp(min=0)}
-    yield "weight", "-weight", "weight", {"weight": -head.weight}

@@ -22,14 +22,12 @@ from verale.adapters.composites import (
     averaged,
     clamped,
     difference,
-    gelu,
-    hard_sigmoid,
-    hard_swish,
+    gated,
+    hard_gate,
     layer_norm,
     padded,
     padded_with,
     scaled,
-    silu,
     sloped,
     turned,
 )
@@ -41,6 +39,7 @@ from verale.network.layers import (
     Convolution,
     Flattening,
     FullConnection,
+    Gaussian,
     LeakyRectifier,
     Operation,
     Pair,
@@ -401,7 +400,7 @@ def _clamp(call: Call) -> Known:
 def _gelu(call: Call) -> Known:
     if call.number("approximate", 1, "none") != "none":
         raise RefusedError("approximates the normal distribution by a tanh", 'set approximate="none", or train it so')
-    return gelu()
+    return gated(Gaussian())
 
 
 def _depth(call: Call) -> Known:
@@ -499,9 +498,9 @@ _EVERYWHERE: dict[Any, _Rule] = {
     **dict.fromkeys(
         (torch.clamp_max, "clamp_max"), lambda call: clamped(call.output_shape, None, float(call.number("max", 1)))
     ),
-    **dict.fromkeys((nn.Hardsigmoid, functional.hardsigmoid), lambda call: hard_sigmoid(call.output_shape)),
-    **dict.fromkeys((nn.Hardswish, functional.hardswish), lambda call: hard_swish(call.output_shape)),
-    **dict.fromkeys((nn.SiLU, functional.silu), _always(silu())),
+    **dict.fromkeys((nn.Hardsigmoid, functional.hardsigmoid), lambda call: hard_gate(call.output_shape, False)),
+    **dict.fromkeys((nn.Hardswish, functional.hardswish), lambda call: hard_gate(call.output_shape, True)),
+    **dict.fromkeys((nn.SiLU, functional.silu), _always(gated(Sigmoid()))),
     **dict.fromkeys((nn.GELU, functional.gelu), _gelu),
     **dict.fromkeys((operator.add, operator.iadd, torch.add, "add", "add_"), _sum),
     **dict.fromkeys((operator.sub, torch.sub, "sub"), _difference),

@@ -277,13 +277,6 @@ class Machine:
             items.append(item)
         return items[::-1]
 
-    def _push(self, item: object) -> None:
-        self._stack.append(item)
-
-    def _pop(self) -> None:
-        """Remove one item, or a mark."""
-        self._stack.pop()
-
     def _name(self, module: object, name: object) -> None:
         """A class or function, which stays a name."""
         if type(module) is not str or type(name) is not str or len(module) + len(name) > _LONG_NAME:
@@ -291,7 +284,7 @@ class Machine:
         full = f"{module}.{name}".replace("torch.cuda.", "torch.") if name.endswith("Storage") else f"{module}.{name}"
         if full not in _PLAIN:
             self._note(full)
-        self._push(Name(full))
+        self._stack.append(Name(full))
 
     def _append(self, items: list[Any]) -> None:
         """A list, a set or a record of a list's subclass gets these items."""
@@ -343,7 +336,7 @@ class Machine:
         """A storage, or a class with its source, as torch refers to them."""
         kind, name, key, *more = self._few(self._take(1)[0])
         if kind in ("module", b"module") and type(name) is Name:  # a module's class, with its file and its source
-            self._push(name)
+            self._stack.append(name)
             return
         if kind not in ("storage", b"storage") or type(name) is not Name:
             raise ForeignError("references to something else")
@@ -354,7 +347,13 @@ class Machine:
         if type(key) is not str or type(count) is not int or count < 0 or len(view) > 1:
             raise ForeignError("views of storages")
         storage = self._storages.find(key, name, count)
-        self._push(storage if view in ([], [None]) else self._view(storage, *view[0]))
+        if view not in ([], [None]):  # a part of it, as old torch wrote it
+            _, start, count = view[0]
+            item = DTYPES[storage.type].itemsize
+            if not (type(start) is type(count) is int and 0 <= start <= start + count <= len(storage.data) // item):
+                raise ExcessError("claims a view that is larger than its storage")
+            storage = Storage(storage.type, storage.data[start * item : (start + count) * item])
+        self._stack.append(storage)
 
     def _few(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
         """Few arguments: a long tuple could be unpacked again and again."""
@@ -362,23 +361,15 @@ class Machine:
             raise ForeignError(f"a call with more than {_FEW} arguments")
         return arguments
 
-    def _view(self, storage: Storage, key: object, start: object, count: object) -> Storage:
-        """A part of a storage, as old torch wrote it."""
-        item = DTYPES[storage.type].itemsize
-        if not (type(start) is int and type(count) is int and 0 <= start <= start + count <= len(storage.data) // item):
-            raise ExcessError("claims a view that is larger than its storage")
-        return Storage(storage.type, storage.data[start * item : (start + count) * item])
-
-    def _call(self) -> None:
+    def _call(self) -> object:
         """What a call would give: a dictionary, a tensor, or the record of a harmless call."""
         name, arguments = self._take(2)
         if type(name) is not Name or type(arguments) is not tuple:
             raise ForeignError("a call of something that is not a name")
-        self._push(self._given(name, arguments))
-
-    def _given(self, name: Name, arguments: tuple[Any, ...]) -> object:
-        if name in _RECORDED:
-            return self._recorded(name, arguments)
+        if name == "torch.Size" and len(arguments) == 1 and type(arguments[0]) is tuple:
+            return arguments[0]
+        if name in _RECORDED:  # sets are as their opcodes give them
+            return Record(name, arguments or ([],) if name in _SETS else arguments)
         self._few(arguments)
         if name in _TENSORS:
             return self._tensor(*arguments)
@@ -395,22 +386,15 @@ class Machine:
             return Record(arguments[0], ())
         raise ForeignError(f"a call of {name}" if name not in _PLAIN else f"an unusual call of {name}")
 
-    def _recorded(self, name: Name, arguments: tuple[Any, ...]) -> object:
-        if name == "torch.Size" and len(arguments) == 1 and type(arguments[0]) is tuple:
-            return arguments[0]
-        if name in _SETS:  # as the opcodes of sets give them
-            return Record(name, arguments or ([],))
-        return Record(name, arguments)
-
     def _new(self, keywords: bool = False) -> None:
         """An object of a class, without its attributes."""
         name, arguments, *named = self._take(3 if keywords else 2)
         if type(name) is not Name or type(arguments) is not tuple:
             raise ForeignError("an object whose class is not a name")
         if name in _DICTIONARIES:
-            self._push(self._dictionary(name, *self._few(arguments)))
+            self._stack.append(self._dictionary(name, *self._few(arguments)))
         else:
-            self._push(Record(name, arguments, {"__keywords__": named[0]} if keywords else {}))
+            self._stack.append(Record(name, arguments, {"__keywords__": named[0]} if keywords else {}))
 
     def _dictionary(self, name: Name, *arguments: object) -> object:
         """An empty dictionary, or one of the given pairs; a counter of the given dictionary."""
@@ -426,7 +410,7 @@ class Machine:
 
     def _set(self, name: str, items: list[Any]) -> None:
         self._note(name)
-        self._push(Record(Name(name), (items,)))
+        self._stack.append(Record(Name(name), (items,)))
 
     def _tensor(self, storage: Any, offset: Any, shape: Any, strides: Any, *more: Any) -> Tensor:
         named = next((item for item in reversed(self._stack[-8:]) if type(item) is str), "")[:80]
@@ -460,12 +444,12 @@ _WITH_VALUE = {
 _PUT, _GET = ("BINPUT", "LONG_BINPUT", "MEMOIZE"), ("BINGET", "LONG_BINGET")
 _TUPLES = {"EMPTY_TUPLE": 0, "TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 _BUILDERS: dict[str, Callable[[Machine], None]] = {
-    "MARK": lambda machine: machine._push(_MARK),
-    "POP": Machine._pop,
+    "MARK": lambda machine: machine._stack.append(_MARK),
+    "POP": lambda machine: (machine._stack.pop(), None)[1],
     "POP_MARK": lambda machine: (machine._to_mark(), None)[1],
-    "TUPLE": lambda machine: machine._push(tuple(machine._to_mark())),
-    "EMPTY_LIST": lambda machine: machine._push([]),
-    "EMPTY_DICT": lambda machine: machine._push({}),
+    "TUPLE": lambda machine: machine._stack.append(tuple(machine._to_mark())),
+    "EMPTY_LIST": lambda machine: machine._stack.append([]),
+    "EMPTY_DICT": lambda machine: machine._stack.append({}),
     "EMPTY_SET": lambda machine: machine._set("builtins.set", []),
     "FROZENSET": lambda machine: machine._set("builtins.frozenset", machine._to_mark()),
     "APPEND": lambda machine: machine._append(machine._take(1)),
@@ -475,7 +459,7 @@ _BUILDERS: dict[str, Callable[[Machine], None]] = {
     "SETITEMS": lambda machine: machine._set_items(machine._to_mark()),
     "BUILD": Machine._build,
     "BINPERSID": Machine._persistent,
-    "REDUCE": Machine._call,
+    "REDUCE": lambda machine: machine._stack.append(machine._call()),
     "NEWOBJ": Machine._new,
     "NEWOBJ_EX": lambda machine: machine._new(True),
     "STACK_GLOBAL": lambda machine: machine._name(*machine._take(2)),

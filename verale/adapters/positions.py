@@ -37,7 +37,11 @@ def with_positions(head: Head, path: str | Path) -> Head:
     if not isinstance(given, dict) or set(given) != {"patches", "positions"}:
         raise InputError(path, f"is no object of patches and positions, expected {_EXAMPLE}")
     patches, positions = given["patches"], given["positions"]
-    if type(patches) is not int or not isinstance(positions, list) or not all(map(_is_position, positions)):
+    if (
+        type(patches) is not int
+        or not isinstance(positions, list)
+        or any(type(each) is not int for one in positions for each in (one if isinstance(one, list) else [one]))
+    ):
         raise InputError(path, f"has patches or positions that are no integers, expected {_EXAMPLE}")
     if len(positions) != head.size:
         raise InputError(path, f"has {len(positions)} positions, expected {head.size}, one a prototype")
@@ -45,7 +49,3 @@ def with_positions(head: Head, path: str | Path) -> Head:
         raise InputError(path, f"cannot be used for a head with {head.pooling!r}, expected one with MaxPooling()")
     with naming(path, HeadError):
         return replace(head, pooling=MaskedMaxPooling.at(positions, patches), _digest=None)
-
-
-def _is_position(value: object) -> bool:
-    return type(value) is int or (isinstance(value, list) and all(type(each) is int for each in value))

@@ -30,9 +30,6 @@ __all__ = ["ReceptiveFields", "fields_of", "receptive_fields"]
 
 _log = logging.getLogger(__name__)
 
-_Interval = tuple[int, int]
-"""First pixel, and the one after the last; of padding alone the first is not before the other."""
-
 
 def receptive_fields(
     network: nn.Module, size: tuple[int, int], channels: int = 3, layer: str | None = None
@@ -50,13 +47,28 @@ def receptive_fields(
         InputError: the network cannot be traced, or does not give latents (N, D, h, w).
     """
     traced = traced_on(network, (channels, *size), layer)
-    follower = _Follower(traced, size)
+    fields: dict[Any, tuple[Axis, Axis]] = {}
+    unknown: dict[str, None] = {}
+    result = None
     for node in traced.graph.nodes:
-        follower.follow(node)
-    found = follower.fields.get(follower.result)
-    if found is None:
+        if node.op == "output":
+            result = fields.get(node.args[0])
+        elif _is_spatial(node):
+            height, width = shape_of(node)[2:]
+            if node.op == "placeholder":
+                rows, columns = (tuple((at, at + 1) for at in range(length)) for length in (height, width))
+                fields[node] = rows, columns
+                continue
+            module = traced.get_submodule(node.target) if node.op == "call_module" else None
+            found = _followed(node, module, fields)
+            if found is None:
+                name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", node.target)
+                unknown[str(name).removeprefix("0.")] = None
+                found = ((0, size[0]),) * height, ((0, size[1]),) * width
+            fields[node] = found
+    if result is None:
         raise InputError(type(network).__name__, "does not give latents (N, D, h, w), so there is no grid of patches")
-    return ReceptiveFields(*found, size, tuple(dict.fromkeys(follower.unknown)))
+    return ReceptiveFields(*result, size, tuple(unknown))
 
 
 def fields_of(model: nn.Module, image: Tensor, layer: str) -> ReceptiveFields | None:
@@ -92,52 +104,30 @@ _ALONG = frozenset({functional.normalize, functional.softmax, functional.log_sof
 _POINTWISE_METHODS = frozenset({"add", "mul", "sub", "div", "relu", "sigmoid", "tanh", "clamp", "contiguous", "float"})
 
 
-class _Follower:
-    """The fields of every node of a traced network, in its order."""
-
-    def __init__(self, traced: fx.GraphModule, size: tuple[int, int]) -> None:
-        self._modules = dict(traced.named_modules())
-        self._size = size
-        self.fields: dict[fx.Node, tuple[Axis, Axis]] = {}
-        self.unknown: list[str] = []
-        self.result: Any = None
-
-    def follow(self, node: fx.Node) -> None:
-        """Note the fields of a node's output, if it is (N, D, h, w)."""
-        if node.op == "output":
-            self.result = node.args[0]
-            return
-        if not _is_spatial(node):
-            return
-        height, width = shape_of(node)[2:]
-        if node.op == "placeholder":
-            self.fields[node] = _pixels(height), _pixels(width)
-            return
-        found = self._known(node, height, width)
-        if found is None:
-            name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", str(node.target))
-            self.unknown.append(name.removeprefix("0."))
-            found = ((0, self._size[0]),) * height, ((0, self._size[1]),) * width
-        self.fields[node] = found
-
-    def _known(self, node: fx.Node, height: int, width: int) -> tuple[Axis, Axis] | None:
-        """The fields, by a rule; None if there is no rule."""
-        inputs = [self.fields[one] for one in node.all_input_nodes if one in self.fields]
-        if len(inputs) < sum(_is_spatial(one) for one in node.all_input_nodes) or not inputs:
-            return None
-        rule = _rule_of(node, self._modules[str(node.target)] if node.op == "call_module" else None)
-        if rule is not None and len(inputs) == 1:
-            rows, columns = inputs[0]
-            return rule(rows, height, 0), rule(columns, width, 1)
-        flattened = [one for one in node.all_input_nodes if not _is_spatial(one) and not is_parameter(one)]
-        if flattened or not _is_pointwise(node):
-            return None
-        rows_of, columns_of = [rows for rows, _ in inputs], [columns for _, columns in inputs]
-        if any(len(rows) not in (1, height) for rows in rows_of):
-            return None
-        if any(len(columns) not in (1, width) for columns in columns_of):
-            return None
-        return _hull(rows_of, height), _hull(columns_of, width)
+def _followed(
+    node: fx.Node, module: nn.Module | None, fields: dict[Any, tuple[Axis, Axis]]
+) -> tuple[Axis, Axis] | None:
+    """The fields of a node's output, from those of what it reads; None if there is no rule."""
+    read = [one for one in node.all_input_nodes if not is_parameter(one)]
+    inputs = [fields[one] for one in read if one in fields]
+    if not inputs or len(inputs) < sum(map(_is_spatial, read)):
+        return None
+    lengths = shape_of(node)[2:]
+    rule = _rule_of(node, module)
+    if rule is not None and len(inputs) == 1:
+        rows, columns = (rule(inputs[0][axis], lengths[axis], axis) for axis in (0, 1))
+        return rows, columns
+    axes = list(zip(*inputs, strict=True))
+    if len(inputs) < len(read) or not _is_pointwise(node):
+        return None
+    if any(len(each) not in (1, length) for given, length in zip(axes, lengths, strict=True) for each in given):
+        return None
+    # The hull, place by place; an axis of length 1 is repeated, as torch does it.
+    rows, columns = (
+        tuple(map(_union, zip(*(each * length if len(each) == 1 else each for each in given), strict=True)))
+        for given, length in zip(axes, lengths, strict=True)
+    )
+    return rows, columns
 
 
 def _is_spatial(node: fx.Node) -> bool:
@@ -172,8 +162,12 @@ def _rule_of(node: fx.Node, module: nn.Module | None) -> _Rule | None:
     if isinstance(module, (nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d)) or node.target in _ADAPTIVE:
         return _adaptive
     if node.target is torch.conv2d or (isinstance(module, nn.Conv2d) and module.padding_mode == "zeros"):
-        kernel = shape_of(told("weight", 1))[2:] if module is None else module.kernel_size
-        return _convolution(kernel, told("stride", 3, 1), told("padding", 4, 0), told("dilation", 5, 1))
+        kernel: Any = shape_of(told("weight", 1))[2:] if module is None else module.kernel_size
+        padding, dilation = told("padding", 4, 0), told("dilation", 5, 1)
+        if padding == "same":  # what cannot be halved goes to the end
+            wide = (dilation,) * 2 if isinstance(dilation, int) else dilation
+            padding = tuple(d * (k - 1) // 2 for d, k in zip(wide, kernel, strict=True))
+        return _windows(kernel, told("stride", 3, 1), 0 if padding == "valid" else padding, dilation)
     if isinstance(module, nn.ZeroPad2d | nn.ConstantPad2d):
         return _around(module.padding)
     if node.target is functional.pad and told("mode", 2, "constant") == "constant":
@@ -188,13 +182,6 @@ def _rule_of(node: fx.Node, module: nn.Module | None) -> _Rule | None:
 
 _ADAPTIVE = (functional.adaptive_avg_pool2d, functional.adaptive_max_pool2d)
 _MAXIMUM = (functional.max_pool2d, torch.max_pool2d)
-
-
-def _convolution(kernel: Any, stride: Any, padding: Any, dilation: Any) -> _Rule:
-    if padding == "same":  # what cannot be halved goes to the end
-        wide = (dilation,) * 2 if isinstance(dilation, int) else dilation
-        padding = tuple(d * (k - 1) // 2 for d, k in zip(wide, kernel, strict=True))
-    return _windows(kernel, stride, 0 if padding == "valid" else padding, dilation)
 
 
 def _windows(kernel: Any, stride: Any, padding: Any, dilation: Any) -> _Rule:
@@ -223,17 +210,7 @@ def _adaptive(given: Axis, length: int, axis: int) -> Axis:
     return tuple(_union(given[i * n // length : -(-(i + 1) * n // length)]) for i in range(length))
 
 
-def _pixels(length: int) -> Axis:
-    return tuple((at, at + 1) for at in range(length))
-
-
-def _union(intervals: Iterable[_Interval]) -> _Interval:
+def _union(intervals: Iterable[tuple[int, int]]) -> tuple[int, int]:
     """The hull. Of none, and of padding alone, it is empty: (0, 0)."""
     present = [(first, after) for first, after in intervals if first < after]
     return (min(first for first, _ in present), max(after for _, after in present)) if present else (0, 0)
-
-
-def _hull(axes: Iterable[Axis], length: int) -> Axis:
-    """The hull, place by place; an axis of length 1 is repeated, as torch does it."""
-    same = [axis * length if len(axis) == 1 else axis for axis in axes]
-    return tuple(map(_union, zip(*same, strict=True)))

@@ -13,9 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from verale.adapters.accounts import PREFIXES, place_of_state
+from verale.adapters.accounts import PREFIXES, Said, place_of_state
 from verale.adapters.checkpoint import read_checkpoint
-from verale.adapters.telling import Said
 from verale.errors import HeadError, InputError, naming
 from verale.head import Geometry, Head, Similarity, described, tensor_of
 
@@ -47,7 +46,7 @@ def load_state(path: str | Path) -> dict[str, Tensor]:
 
 
 def load_described(path: str | Path) -> tuple[dict[str, Tensor], Said]:
-    """The tensors of `load_state`, and what else the checkpoint says (`telling.said_of`). Raises InputError."""
+    """The tensors of `load_state`, and what else the checkpoint says (`accounts.said_of`). Raises InputError."""
     state, said = read_state(path)
     with naming(path, HeadError):
         return unwrap(state), said
@@ -55,7 +54,7 @@ def load_described(path: str | Path) -> tuple[dict[str, Tensor], Said]:
 
 def read_state(path: str | Path) -> tuple[Mapping[str, Any], Said]:
     """The content of a checkpoint: tensors, numbers, strings and collections of them; of a list or a tuple, such as a
-    network's state and its optimizer's, a dictionary by places. And what it says besides (`telling.said_of`).
+    network's state and its optimizer's, a dictionary by places. And what it says besides (`accounts.said_of`).
 
     Raises:
         InputError: as `read_checkpoint`, or the file holds no collection.

@@ -17,8 +17,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from verale.bounds.means import sum_of_others
-from verale.bounds.observables import norm, scaled
+from verale.bounds.observables import norm, scaled, sum_of_others
 from verale.head import Box, Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
 from verale.rounding import UNDERFLOW, UNIT, Enclosure, down, gamma, root, up
 
@@ -236,12 +235,10 @@ def _inner_products(head: Head, prototypes: Tensor) -> Enclosure:
     return ends
 
 
-def _squared_distances(head: Head, prototypes: Tensor) -> Enclosure:
-    return box_ranges(head, Enclosure(*(prototypes.new_full((1, head.depth), end) for end in head.domain.ends)))[0]
-
-
 _RANGES: dict[type[Geometry], Callable[[Head, Tensor], Enclosure]] = {
-    Euclidean: _squared_distances,
+    Euclidean: lambda head, points: box_ranges(
+        head, Enclosure(*(points.new_full((1, head.depth), end) for end in head.domain.ends))
+    )[0],
     Cosine: _cosines,
     InnerProduct: _inner_products,
     Softmax: _masses,

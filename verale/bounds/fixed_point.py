@@ -229,7 +229,10 @@ class FixedPoint:
         _require(places, most)
         at = places + max(0, math.frexp(columns.terms * most)[1])
         written, exact = _written(weight, at, width)
-        written, cut = _stripped(written)
+        written, cut = _trimmed(written), 0
+        while cut + 1 < len(written) and not bool(written[cut].any()):  # lowest digits that are 0 everywhere
+            cut += 1
+        written = written[cut:]
         at += self.places - cut * width
         drop = max(0, (at - places) // width)
         lowest, unit = max(0, drop - _SKIPPED), 2.0 ** -(at - drop * width)
@@ -240,8 +243,9 @@ class FixedPoint:
         if operation.bias is not None:
             bias, bias_exact = _written(operation.bias.double(), at - drop * width, width)
             off += 0.0 if bias_exact else unit
-            parts, bias = _padded(parts, torch.cat([bias.new_zeros(drop - lowest, len(bias[0])), bias])[..., None])
-            parts.add_(bias)
+            bias = torch.cat([bias.new_zeros(drop - lowest, len(bias[0])), bias])[..., None]
+            count = max(len(parts), len(bias))
+            parts = _with(parts, count).add_(_with(bias, count))
         radius = (columns.applied(self.radius, weight.abs()[None])[0] + (off + _LOST)) * UP
         found = FixedPoint(carried(parts, width), at - lowest * width, radius, width)._without(drop - lowest)
         shape = operation.applied(self.radius[None].to("meta"), weight.to("meta"), None).shape[1:]
@@ -365,21 +369,7 @@ def _trimmed(digits: Tensor) -> Tensor:
     return digits[:count]
 
 
-def _stripped(digits: Tensor) -> tuple[Tensor, int]:
-    """Without leading and lowest digits that are 0 everywhere, and how many of the lowest."""
-    digits, cut = _trimmed(digits), 0
-    while cut + 1 < len(digits) and not bool(digits[cut].any()):
-        cut += 1
-    return digits[cut:], cut
-
-
 def _with(digits: Tensor, count: int) -> Tensor:
     """With so many digits."""
     missing = count - len(digits)
     return torch.cat([digits, digits.new_zeros(missing, *digits.shape[1:])]) if missing else digits
-
-
-def _padded(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
-    """As many digits of each."""
-    count = max(len(first), len(second))
-    return _with(first, count), _with(second, count)

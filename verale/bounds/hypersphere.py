@@ -53,11 +53,6 @@ class Spheres:
     moment_error: Tensor
     lost: Tensor
 
-    @property
-    def range(self) -> Enclosure:
-        """(R, P) bounds of the observables."""
-        return Enclosure(self.lower, self.upper)
-
 
 class Hypersphere:
     r"""One virtual anchor a patch, moved by each statement; each of its positions bounds every observable.
@@ -148,7 +143,10 @@ class Hypersphere:
             prototype, observed: (R,) what is stated.
             entered: (R,) bool, of which patches it is; the others have entered the same before.
         """
-        rows = _with_room(rows)
+        room = rows.anchors.shape[1]
+        if not room or int(rows.count.max()) >= room:  # space for one more anchor in each row
+            names = ("anchors", "weights", "near", "far")
+            rows = replace(rows, **{name: pad(getattr(rows, name), (0, max(4, room))) for name in names})
         own, new, moves, decided = (self._flat if self._euclidean else self._round)(rows, prototype, observed)
         first = rows.count == 0
         own, new = torch.where(first, 0.0, own), torch.where(first, 1.0, new)
@@ -253,14 +251,10 @@ class Hypersphere:
         along = (self._radius(rows, Enclosure(rows.near, rows.far)) / length)[:, None]
         inner = (Enclosure.around(sums, error) / length[:, None]).clamp(-1.0, 1.0)
         middle = along * inner
-        swing = up(_rest(along) * _rest(inner))
+        # (1 - x^2)^(1/2) is greatest where |x| is least
+        sines = (sine(torch.maximum(each.lower, -each.upper).clamp(min=0)) for each in (along, inner))
+        swing = up(next(sines) * next(sines))
         return Enclosure(down(middle.lower - swing), up(middle.upper + swing))
-
-
-def _rest(cosine: Enclosure) -> Tensor:
-    """An upper bound of (1 - x^2)^(1/2) for x in the enclosure."""
-    least = torch.maximum(cosine.lower, -cosine.upper).clamp(min=0)
-    return sine(least)
 
 
 def _middle(stated: Enclosure) -> Enclosure:
@@ -274,12 +268,3 @@ def _rounded(multiplier: Enclosure) -> tuple[Tensor, Tensor]:
     steps = multiplier * Enclosure.exact(multiplier.lower.new_tensor(_STEPS)) + half
     nearest = steps.lower.floor()
     return nearest / _STEPS, nearest == steps.upper.floor()
-
-
-def _with_room(rows: Spheres) -> Spheres:
-    """Rows with space for one more anchor in each."""
-    room = rows.anchors.shape[1]
-    if room and int(rows.count.max()) < room:
-        return rows
-    wider = {name: pad(getattr(rows, name), (0, max(4, room))) for name in ("anchors", "weights", "near", "far")}
-    return replace(rows, **wider)

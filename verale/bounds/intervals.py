@@ -192,8 +192,8 @@ def _from_without(paradigm: Hull, stated: Tensor, count: Tensor, observed: Enclo
         lower[part] = torch.fmax(spans.middle[part] - (INFLATE * less + moved), lower[part])
         upper[part] = torch.fmin(spans.middle[part] + (INFLATE * more + moved), upper[part])
     if not paradigm.is_of_distances:  # The checker takes no direction from a single statement wider than the ball.
-        own = paradigm.numbers().gram.diagonal()[stated[:, 0]]
-        nothing = (count == 1) & (half[:, 0].square() > _TOO_WIDE * paradigm.numbers().whole * own)
+        own = paradigm.gram.diagonal()[stated[:, 0]]
+        nothing = (count == 1) & (half[:, 0].square() > _TOO_WIDE * paradigm.whole * own)
         lower[nothing], upper[nothing] = domain.lower, domain.upper
     return Enclosure.unchecked(lower, upper), spans.clear
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -60,14 +60,13 @@ class Lipschitz:
         if not isinstance(head.pooling, MaxPooling) or head.similarity.unimodal:
             raise UsageError("paradigm 'mixed' needs max pooling and a monotone similarity")
 
-    def ranges(self, observed: Enclosure, stated: Tensor | None = None) -> Enclosure:
+    def ranges(self, observed: Enclosure, stated: Tensor) -> Enclosure:
         """(S, P): each row is the range of every activation, given that of a_k alone.
 
         Args:
             observed: (P,) that of each.
-            stated: (P,) bool, the S activations a_k; all by default.
+            stated: (P,) bool, the S activations a_k.
         """
-        stated = torch.ones_like(observed.lower, dtype=torch.bool) if stated is None else stated
         own = stated.nonzero()[:, 0]
         ends, row = observed[own], torch.arange(len(own))
         nearest = self._nearest(self._near_of(ends.upper, own), own)
@@ -81,30 +80,17 @@ class Lipschitz:
         ends = pooled_activation(self._head, farthest, farthest).lower
         return ends.scatter_reduce_(-1, own.expand_as(low)[..., None], low[..., None], "amax")
 
-    def most(self, high: Tensor, of: Tensor | None = None) -> Tensor:
-        """(..., P) upper ends of all activations, given upper ends of all (..., P); only those `of` (..., P) bool are
-        tightened."""
-        of = torch.ones_like(high, dtype=torch.bool) if of is None else of
-        return torch.minimum(self.most_by_others(high, of), high)
-
-    def least(self, low: Tensor, of: Tensor) -> Tensor:
-        """The same for lower ends."""
-        return torch.maximum(self.least_by_others(low, of), low)
-
-    def most_by_others(self, high: Tensor, of: Tensor) -> Tensor:
-        """(..., P) upper ends that follow for some activations `of` (..., P) bool from those (..., P) of all others;
-        infinity for the rest."""
-        near = torch.full_like(high, self._least)
-        for found, known, where in _by_row(near, self._near_of(high), of):
-            found[where] = _of_others(self._nearest(known, slice(None), where), where, self._least).amax(0)
-        return torch.where(of, pooled_activation(self._head, near, near).upper, torch.inf)
-
-    def least_by_others(self, low: Tensor, of: Tensor) -> Tensor:
-        """The same for lower ends."""
-        far = self._far.expand_as(low).clone()
-        for found, known, where in _by_row(far, self._far_of(low), of):
-            found[where] = _of_others(self._farthest(known, slice(None), where), where, self._far[where]).amin(0)
-        return torch.where(of, pooled_activation(self._head, far, far).lower, -torch.inf)
+    def by_others(self, ends: Tensor, of: Tensor, upper: bool) -> Tensor:
+        """(..., P) upper or lower ends that follow for some activations `of` (..., P) bool from those (..., P) of all
+        others; infinite for the rest."""
+        bounds = torch.full_like(ends, self._least) if upper else self._far.expand_as(ends).clone()
+        known = self._near_of(ends) if upper else self._far_of(ends)
+        for found, given, where in zip(*(each.view(-1, each.shape[-1]) for each in (bounds, known, of)), strict=True):
+            rows, own = (self._nearest if upper else self._farthest)(given, slice(None), where), where.nonzero()[:, 0]
+            rows[own, torch.arange(len(own))] = self._least if upper else self._far[where]  # nothing of themselves
+            found[where] = rows.amax(0) if upper else rows.amin(0)
+        found = pooled_activation(self._head, bounds, bounds)
+        return torch.where(of, found.upper, torch.inf) if upper else torch.where(of, found.lower, -torch.inf)
 
     def _near_of(self, high: Tensor, of: Tensor | slice = slice(None)) -> Tensor:
         """(..., S) lower bounds of y, given upper ends of the activations `of` (..., S)."""
@@ -181,23 +167,6 @@ class Lipschitz:
             return links, links
         links = _cosines(points, others)
         return links, sine(links)
-
-
-def _of_others(rows: Tensor, where: Tensor, nothing: Tensor | float) -> Tensor:
-    """Rows (P, S) of what each of P activations says of some, without what these say of themselves.
-
-    Args:
-        where: (P,) bool, which ones.
-        nothing: what stands for no bound.
-    """
-    own = where.nonzero()[:, 0]
-    rows[own, torch.arange(len(own))] = nothing
-    return rows
-
-
-def _by_row(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
-    """Rows (P,) of tensors (..., P): views."""
-    return zip(*(each.view(-1, each.shape[-1]) for each in tensors), strict=True)
 
 
 def _cosines(points: Tensor, others: Tensor) -> Tensor:

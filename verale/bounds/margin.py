@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Protocol, Self, cast
+from typing import Self, cast
 
 import torch
 from torch import Tensor
@@ -26,51 +27,36 @@ __all__ = [
     "TreeMargins",
     "kept",
     "margins_of",
-    "taken",
 ]
 
 
-class Margins(Protocol):
+@dataclass(frozen=True, eq=False)
+class Margins(ABC):
     """Lower bounds of o_predicted - o_c for N images and some classes c each, from boxes of activations.
 
-    A frozen dataclass of tensors whose first dimension is the N images.
+    Attributes:
+        predicted: (N,) the explained classes.
+        rivals: (N, K) the classes c.
+        error: (N, K) how much rounding may lower a bound, for any box within the head's range.
     """
 
-    @property
-    def predicted(self) -> Tensor:
-        """(N,) the explained classes."""
-        ...
+    predicted: Tensor
+    rivals: Tensor
+    error: Tensor
 
     @property
-    def rivals(self) -> Tensor:
-        """(N, K) the classes c."""
-        ...
-
-    @property
-    def error(self) -> Tensor:
-        """(N, K) how much rounding may lower a bound, for any box within the head's range."""
-        ...
-
-    @property
+    @abstractmethod
     def sensitivity(self) -> Tensor:
         """(N, K) how much a margin moves, at most, if every activation moves by 1; an estimate."""
-        ...
+
+    @abstractmethod
+    def lower(self, box: Enclosure) -> Tensor:
+        """Lower bounds (N, B, K) for B boxes an image, (N, B, P); infinity at the predicted class."""
 
     def take(self, images: Tensor | slice) -> Self:
         """The margins of some images: a copy for an index, a view for a slice."""
-        ...
-
-    def lower(self, box: Enclosure) -> Tensor:
-        """Lower bounds (N, B, K) for B boxes an image, (N, B, P); infinity at the predicted class."""
-        ...
-
-
-def taken(margins: Any, images: Tensor | slice) -> dict[str, Any]:
-    """The fields of a dataclass, its tensors cut to some images."""
-    return {
-        f.name: value[images] if isinstance(value := getattr(margins, f.name), Tensor) else value
-        for f in fields(margins)
-    }
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return replace(self, **{name: each[images] for name, each in values.items() if isinstance(each, Tensor)})
 
 
 def kept(box: Enclosure, where: Tensor) -> Enclosure:
@@ -79,24 +65,18 @@ def kept(box: Enclosure, where: Tensor) -> Enclosure:
 
 
 @dataclass(frozen=True, eq=False)
-class LinearMargins:
+class LinearMargins(Margins):
     """Of a linear readout: m_c = b_pred - b_c + sum_j min(D_cj lo_j, D_cj hi_j), D_c = W_pred - W_c.
 
     Attributes:
-        predicted: (N,) the explained classes.
-        rivals: (N, K) the classes c.
         positive: (N, P, K) max(D, 0).
         negative: (N, P, K) min(D, 0).
         bias: (N, K) b_pred - b_c; infinity where c is the predicted class itself.
-        error: (N, K) the most that rounding may add, for any box within the head's range.
     """
 
-    predicted: Tensor
-    rivals: Tensor
     positive: Tensor
     negative: Tensor
     bias: Tensor
-    error: Tensor
 
     @classmethod
     def of(cls, head: Head, predicted: Tensor, patches: int) -> LinearMargins:
@@ -134,22 +114,6 @@ class LinearMargins:
         """(N, K) sum_j |D_cj|."""
         return (self.positive - self.negative).sum(1)
 
-    def take(self, images: Tensor | slice) -> LinearMargins:
-        """The margins of some images."""
-        return LinearMargins(**taken(self, images))
-
-    def keep(self, columns: Tensor) -> LinearMargins:
-        """Some rivals only."""
-        wide = columns[:, None].expand(-1, self.positive.shape[1], -1)
-        return replace(
-            self,
-            rivals=self.rivals.gather(1, columns),
-            positive=self.positive.gather(2, wide),
-            negative=self.negative.gather(2, wide),
-            bias=self.bias.gather(1, columns),
-            error=self.error.gather(1, columns),
-        )
-
     def taken_back(self, box: Enclosure, own: Tensor) -> Tensor:
         """(N, K) at least what prototypes that are not the class's own take back for a rival; minus infinity at the
         class.
@@ -176,26 +140,20 @@ class LinearMargins:
 
 
 @dataclass(frozen=True, eq=False)
-class MaximumMargins:
+class MaximumMargins(Margins):
     """Of a maximum: o_pred - o_c >= max_{j of pred} (lo_j + b_j) - max_{j of c} (hi_j + b_j).
 
     Soundness: each maximum is bounded from its side; exact where the two classes share no prototype.
 
     Attributes:
-        predicted: (N,).
-        rivals: (N, K).
         own: (N, G) prototypes of the predicted class, padded with its first one.
         theirs: (N, K, G) prototypes of the rivals, padded in the same way.
         bias: (N, P) added to the activations.
-        error: (N, K) how much rounding may lower a bound.
     """
 
-    predicted: Tensor
-    rivals: Tensor
     own: Tensor
     theirs: Tensor
     bias: Tensor
-    error: Tensor
 
     @classmethod
     def of(cls, head: Head, predicted: Tensor, patches: int) -> MaximumMargins:
@@ -224,10 +182,6 @@ class MaximumMargins:
         """(N, K) 2: a margin depends on two activations."""
         return torch.full_like(self.error, 2.0)
 
-    def take(self, images: Tensor | slice) -> MaximumMargins:
-        """The margins of some images."""
-        return MaximumMargins(**taken(self, images))
-
     def lower(self, box: Enclosure) -> Tensor:
         """Lower bounds (N, B, K)."""
         candidates = box.shape[1]
@@ -253,7 +207,7 @@ class _Level:
 
 
 @dataclass(frozen=True, eq=False)
-class TreeMargins:
+class TreeMargins(Margins):
     r"""Of a soft tree: the least difference of o_pred and o_c over a box of activations, from the leaves up.
 
     Every leaf q has the difference D_q = W_pred,q - W_c,q, and a node with activation s in [lo, hi] has at least
@@ -265,19 +219,13 @@ class TreeMargins:
     computed v + s (w - v), with |v|, |w| <= M, is off by at most 8 u M; that much is taken off at every node.
 
     Attributes:
-        predicted: (N,).
-        rivals: (N, K).
         leaves: (N, K, P + 1) the differences D.
         size: (N, K) M, an upper bound of all |v|.
-        error: (N, K) how much rounding may lower a bound.
         levels: the nodes, bottom up.
     """
 
-    predicted: Tensor
-    rivals: Tensor
     leaves: Tensor
     size: Tensor
-    error: Tensor
     levels: tuple[_Level, ...]
 
     @classmethod
@@ -302,10 +250,6 @@ class TreeMargins:
     def sensitivity(self) -> Tensor:
         """(N, K): one activation a level changes what a path carries."""
         return 2 * len(self.levels) * self.size
-
-    def take(self, images: Tensor | slice) -> TreeMargins:
-        """The margins of some images."""
-        return TreeMargins(**taken(self, images))
 
     def lower(self, box: Enclosure) -> Tensor:
         """Lower bounds (N, B, K); B may be 0."""

@@ -13,7 +13,7 @@ from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
 from verale.head.evaluation import require_depth
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, root, up
 
-__all__ = ["check_domain", "norm", "observe", "scaled", "squared_distances"]
+__all__ = ["check_domain", "norm", "observe", "scaled", "squared_distances", "sum_of_others"]
 
 _IN_CACHE = 2**15
 """So many sums are computed at once on a CPU: they and their terms stay in its cache."""
@@ -196,3 +196,15 @@ _OBSERVE: dict[type[Geometry], Callable[[Any, Tensor, Tensor], Enclosure]] = {
     Softmax: _softmax,
 }
 """From a geometry, patches (L, D) and prototypes (P, D) to observables (L, P)."""
+
+
+def sum_of_others(values: Tensor) -> Tensor:
+    """(..., L, P): for each patch, the sum over the other patches; infinite only where one of these is.
+
+    It is rounded to nearest, L - 1 times at most: whoever needs a bound widens it by gamma(L) of the sum of sizes. Sums
+    before and after the patch are added, so that nothing cancels.
+    """
+    nothing = torch.zeros_like(values[..., :1, :])
+    before = torch.cat([nothing, values.cumsum(-2)[..., :-1, :]], -2)
+    after = torch.cat([values.flip(-2).cumsum(-2).flip(-2)[..., 1:, :], nothing], -2)
+    return before + after

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import NamedTuple, Self
+from functools import cached_property
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -20,8 +21,6 @@ from verale.rounding import INFLATE, UNDERFLOW, UNIT, Enclosure, gamma, up
 __all__ = [
     "ENTRIES_AT_ONCE",
     "Hull",
-    "ProjectionNumbers",
-    "ProjectionPrecision",
     "gram",
 ]
 
@@ -33,43 +32,6 @@ soundness."""
 ENTRIES_AT_ONCE = 2**21
 """Of the products of directions and prototypes, and of the bounds of single statements, so many are computed at once:
 16 MiB, which a cache may hold."""
-
-
-class ProjectionNumbers(NamedTuple):
-    """What the projection knows of a head; estimates, but for the domain.
-
-    Attributes:
-        gram: (P, P) inner products of the prototypes from their mean, or of their directions.
-        whole: the square of the radius of the ball in which latents lie; 0 for distances.
-        shift: (P,) observables of the ball's centre.
-        domain: (P,) what observables can be.
-        least_residual: a direction whose square is not above this is not used.
-    """
-
-    gram: Tensor
-    whole: float
-    shift: Tensor
-    domain: Enclosure
-    least_residual: float
-
-
-class ProjectionPrecision(NamedTuple):
-    """What a proof needs beside those numbers.
-
-    Attributes:
-        largest: the greatest |x_k|^2 of the vectors that `gram` is of, rounded up.
-        operations: the rounded operations of an entry of `gram`.
-        reach_error: the error of |x_k - x_j|^2 from `gram`, or of |x_k|^2.
-        shift_error: the error of `shift`, and of 8 operations with it.
-        outer, inner: (P,) the domain's ranges, from without and from within.
-    """
-
-    largest: float
-    operations: int
-    reach_error: float
-    shift_error: float
-    outer: Enclosure
-    inner: Enclosure
 
 
 class Hull:
@@ -93,6 +55,19 @@ class Hull:
     Cost of one statement: O(P m) flops, one gather of m rows of the Gram matrix, independent of D. Of a single
     statement that is wider than the ball along its prototype, only its own interval is kept, as in the checker.
 
+    Attributes:
+        domain, outer: (P,) what observables can be, the first from within where ranges are.
+        is_from_within: whether ranges are from within.
+        is_of_distances: whether observables are squared distances.
+        gram: (P, P) inner products of the vectors x, the prototypes from their mean, or their directions; estimates.
+        whole: the square of the radius of the ball in which latents lie; 0 for distances.
+        shift: (P,) observables of the ball's centre; an estimate.
+        least_residual: a direction whose square is not above this is not used.
+        largest: the greatest |x_k|^2, rounded up.
+        operations: the rounded operations of an entry of `gram`.
+        reach_error: the error of |x_k - x_j|^2 from `gram`, or of |x_k|^2.
+        shift_error: the error of `shift`, and of 8 operations with it.
+
     Soundness: any floats t, w, coefficients are sound; the errors of every computed inner product are bounded
     a priori (gamma_n) and not recursively, since each row of <e_i, b_k> is computed from the Gram matrix
     itself.
@@ -105,78 +80,46 @@ class Hull:
 
     def __init__(self, head: Head) -> None:
         require_geometry("projection", head, "a metric head; for softmax use 'simplex'")
-        self._head, self._inside = head, False
-        self._precision: ProjectionPrecision | None = None
-        self._domain = domain_range(head)
-        self._euclidean = head.geometry.is_distance
+        self._head, self.is_from_within = head, False
+        self.domain = self.outer = domain_range(head)
+        self.is_of_distances = head.geometry.is_distance
         points = head.points.to(torch.float64)
         depth = head.depth
-        self._whole = 1.0
-        self._shift: Enclosure | None = None
+        self.whole = 0.0 if self.is_of_distances else 1.0
+        self.shift, self.shift_error = points.new_zeros(len(points)), 0.0
         if isinstance(head.geometry, InnerProduct):
             centre, radius = ball_around(head.domain, head.geometry.radius, depth)
-            self._whole = float(up(points.new_tensor(radius).square()))
+            self.whole = float(up(points.new_tensor(radius).square()))
             size = up(abs(centre) * points.abs().sum(1) * (1 + gamma(depth + 4)))
-            self._shift = Enclosure.around(centre * points.sum(1), up(size * gamma(depth + 4) + depth * UNDERFLOW))
-            self._largest = float(up(points.square().sum(1).amax() * (1 + gamma(depth + 4)))) + depth * UNDERFLOW
-        elif self._euclidean:
+            shift = Enclosure.around(centre * points.sum(1), up(size * gamma(depth + 4) + depth * UNDERFLOW))
+            size = torch.maximum(shift.lower.abs(), shift.upper.abs())
+            self.shift = (shift.lower + shift.upper) / 2
+            self.shift_error = float(up((shift.upper - shift.lower) + 16 * UNIT * size).amax())
+        elif self.is_of_distances:
             # Distances do not move with the origin; from the mean, inner products are smaller and so are their errors.
             points = points - points.mean(0)
-            self._largest = float(up(points.square().sum(1).amax() * (1 + gamma(depth + 4)))) + depth * UNDERFLOW
         else:
             points = unit_vectors(points)
-            self._largest = 1.0 + gamma(3 * depth + 40)
+        self.largest = 1.0 + gamma(3 * depth + 40)
+        if self.is_of_distances or isinstance(head.geometry, InnerProduct):
+            self.largest = float(up(points.square().sum(1).amax() * (1 + gamma(depth + 4)))) + depth * UNDERFLOW
         self.points = points
-        self._gram = gram(points)
+        self.gram = gram(points)
         # Coordinates are off by a few relative roundings (centring, scaling, norm), their products and sums by gamma_D.
-        self._depth_operations = 3 * depth + 40
-        self._gram_error = INFLATE * (gamma(self._depth_operations) * self._largest + depth * UNDERFLOW)
-        self._reach_error = 4 * INFLATE * (self._gram_error + 16 * UNIT * self._largest)
+        self.operations = 3 * depth + 40
+        gram_error = INFLATE * (gamma(self.operations) * self.largest + depth * UNDERFLOW)
+        self.reach_error = 4 * INFLATE * (gram_error + 16 * UNIT * self.largest)
+        self.least_residual = 16 * self.reach_error
 
     @property
     def size(self) -> int:
         """P."""
-        return int(self._gram.shape[0])
+        return len(self.gram)
 
-    @property
-    def is_of_distances(self) -> bool:
-        """Whether observables are squared distances."""
-        return self._euclidean
-
-    @property
-    def is_from_within(self) -> bool:
-        """Whether ranges are from within."""
-        return self._inside
-
-    @property
-    def domain(self) -> Enclosure:
-        """(P,) what observables can be, from within where ranges are."""
-        return self._domain
-
-    def numbers(self) -> ProjectionNumbers:
-        """What a search without rounding needs."""
-        shift = self._gram.new_zeros(self.size)
-        if self._shift is not None:
-            shift = (self._shift.lower + self._shift.upper) / 2
-        whole = 0.0 if self._euclidean else self._whole
-        return ProjectionNumbers(self._gram, whole, shift, self._domain, 16 * self._reach_error)
-
-    def precision(self) -> ProjectionPrecision:
-        """What a proof from these numbers needs."""
-        if self._precision is None:
-            error = 0.0
-            if self._shift is not None:
-                size = torch.maximum(self._shift.lower.abs(), self._shift.upper.abs())
-                error = float(up((self._shift.upper - self._shift.lower) + 16 * UNIT * size).amax())
-            self._precision = ProjectionPrecision(
-                largest=self._largest,
-                operations=self._depth_operations,
-                reach_error=self._reach_error,
-                shift_error=error,
-                outer=self._domain,
-                inner=inner_domain_range(self._head),
-            )
-        return self._precision
+    @cached_property
+    def inner_domain(self) -> Enclosure:
+        """(P,) what observables can be, from within."""
+        return inner_domain_range(self._head)
 
     def inner(self) -> Self:
         """See `SpatialParadigm.inner`.
@@ -188,15 +131,14 @@ class Hull:
         bounds and what c and r_k are short of f and r'; here they are taken off. A direction that is left out may be
         one that the checker uses: then nothing is known of the patch.
         """
-        domain = self.precision().inner
         within = copy(self)
-        within._inside, within._domain = True, domain
+        within.is_from_within, within.domain = True, self.inner_domain
         return within
 
     def independent(self, stated: Sequence[int]) -> list[int]:
         """The prototypes that add enough to the hull of those before them, by Cholesky's factorisation row by row."""
         own = torch.tensor(stated)
-        products, skipped = self._gram[own[:, None], own], int(self._euclidean)
+        products, skipped = self.gram[own[:, None], own], int(self.is_of_distances)
         if skipped:
             products = products - products[:1] - products[:, :1] + products[0, 0]
         kept, factor = list(range(skipped)), torch.zeros_like(products)
@@ -205,7 +147,7 @@ class Hull:
             known = products[kept[skipped:], at][:, None]
             along = torch.linalg.solve_triangular(factor[:count, :count], known, upper=False)[:, 0]
             rest = reach - float(along @ along)
-            if rest > 2 * _DEPENDENT * reach and rest > 32 * self._reach_error:
+            if rest > 2 * _DEPENDENT * reach and rest > 32 * self.reach_error:
                 factor[count, :count], factor[count, count] = along, rest**0.5
                 kept.append(at)
         return [stated[at] for at in kept]

@@ -143,9 +143,8 @@ class Spans:
     """
 
     def __init__(self, paradigm: Hull, stated: Tensor, count: Tensor, observed: Enclosure) -> None:
-        numbers, precision = paradigm.numbers(), paradigm.precision()
-        self._paradigm, self._precision, self._numbers = paradigm, precision, numbers
-        self._points, gram, distance = paradigm.points, numbers.gram, paradigm.is_of_distances
+        self._paradigm = paradigm
+        self._points, gram, distance = paradigm.points, paradigm.gram, paradigm.is_of_distances
         self._depth = self._points.shape[1]
         self.stated, self.count, self.observed = stated, count, observed
         rows, size = len(stated), len(gram)
@@ -166,16 +165,16 @@ class Spans:
         factor, failed = torch.linalg.cholesky_ex(torch.where(both, inner, identity))
         own_reach = reach.gather(1, anchors)
         residual = factor.diagonal(dim1=1, dim2=2).square()
-        usable = (residual > _DEPENDENT * own_reach) & (residual > numbers.least_residual) | ~used
+        usable = (residual > _DEPENDENT * own_reach) & (residual > paradigm.least_residual) | ~used
         whole = usable.all(1) & (failed == 0)
         factor = torch.where(whole[:, None, None], factor, identity)
         coefficients = torch.linalg.solve_triangular(factor, identity.expand_as(factor), upper=False).tril()
         self._coefficients = coefficients = torch.where(both, coefficients, 0.0)
 
         length = coefficients.abs().sum(2)
-        error = INFLATE * 4 * length * precision.largest * gamma(precision.operations + 2 * room + 16)
+        error = INFLATE * 4 * length * paradigm.largest * gamma(paradigm.operations + 2 * room + 16)
         self._dual_error = INFLATE * error.square().sum(1).sqrt()
-        near = far = torch.full((rows,), numbers.whole, dtype=torch.float64)
+        near = far = torch.full((rows,), paradigm.whole, dtype=torch.float64)
         if distance:
             near, far = (end.gather(1, base[:, None])[:, 0] for end in (observed.lower, observed.upper))
         offset, offset_error = self._offsets(anchors, near, far, own_reach)
@@ -191,19 +190,19 @@ class Spans:
         # e_i is off by `slip`, and products of two of them by what that and their own rounding make of it.
         products = self._directions @ self._directions.transpose(1, 2)
         size_of = INFLATE * products.diagonal(dim1=1, dim2=2).clamp(min=0).sqrt() * (1 + 4 * gamma(self._depth))
-        slip = INFLATE * 2 * length * math.sqrt(precision.largest) * gamma(precision.operations + 2 * room + 16)
+        slip = INFLATE * 2 * length * math.sqrt(paradigm.largest) * gamma(paradigm.operations + 2 * room + 16)
         loose = slip[:, :, None] * (size_of + slip)[:, None, :]
         rounded = gamma(self._depth + 8) * size_of[:, :, None] * size_of[:, None, :] + 4 * UNIT
         deviation = (products - identity * used[:, :, None]).abs() + loose + loose.transpose(1, 2) + rounded
         self._delta = INFLATE * torch.where(both, deviation.square(), 0.0).sum((1, 2)).sqrt()
         self.clear = whole & (self._delta < _MOST_DEFECT)
-        self.middle = ((near + far) / 2)[:, None] + reach - 2 * along if distance else along + numbers.shift
+        self.middle = ((near + far) / 2)[:, None] + reach - 2 * along if distance else along + paradigm.shift
         self.across = reach - squared
         weight = centre.square().sum(1)
         self._long = INFLATE * (squared.amax(1).sqrt() + self._dual_error)
         self._wide = INFLATE * (weight.sqrt() + 2 * self._centre_error)
         self.ball, self._half = (near + far) / 2 - weight, (far - near) / 2 * INFLATE
-        self._far, self._farthest = far.abs(), INFLATE * (reach.amax(1) + precision.reach_error)
+        self._far, self._farthest = far.abs(), INFLATE * (reach.amax(1) + paradigm.reach_error)
         self._lengths = length.square().sum(1)
         self._size = INFLATE * (self._directions.square().sum(2).sum(1)).sqrt()
 
@@ -212,11 +211,11 @@ class Spans:
         low, high = self.observed.lower.gather(1, anchors), self.observed.upper.gather(1, anchors)
         if self._paradigm.is_of_distances:
             offset = (((near + far) / 2)[:, None] + reach - (low + high) / 2) / 2
-            width = ((far - near)[:, None] + high - low) / 2 + self._precision.reach_error
+            width = ((far - near)[:, None] + high - low) / 2 + self._paradigm.reach_error
             return offset, INFLATE * (width / 2 + 8 * UNIT * (far.abs()[:, None] + reach + high.abs()))
-        shift = self._numbers.shift[anchors]
+        shift = self._paradigm.shift[anchors]
         size = torch.maximum(low.abs(), high.abs()) + shift.abs()
-        return (low + high) / 2 - shift, INFLATE * ((high - low) / 2 + self._precision.shift_error + 8 * UNIT * size)
+        return (low + high) / 2 - shift, INFLATE * ((high - low) / 2 + self._paradigm.shift_error + 8 * UNIT * size)
 
     def _duals(self) -> tuple[Tensor, Tensor]:
         """sum_i w_i t_ik (R, P), and sum_i t_ik^2 (R, P)."""
@@ -255,7 +254,7 @@ class Spans:
         normals = columns.transpose(1, 2) @ self._directions
         offset = constant - (normals @ self._origin[:, :, None])[:, :, 0] if distance else constant
         operations = self._points.shape[1] + self._room + 32
-        length = 4 * math.sqrt(self._precision.largest)
+        length = 4 * math.sqrt(self._paradigm.largest)
         return Deletions(
             normals=normals,
             offset=offset,
@@ -285,7 +284,7 @@ class Spans:
         """How observables depend on the stated ones; see `verale.bounds.intervals`."""
         columns, distance = self._coefficients, self._paradigm.is_of_distances
         share = 2 * gamma(2 * self._room + 64)
-        product = INFLATE * gamma(self._points.shape[1] + self._room + 32) * 4 * math.sqrt(self._precision.largest)
+        product = INFLATE * gamma(self._points.shape[1] + self._room + 32) * 4 * math.sqrt(self._paradigm.largest)
         long, wide = self._long, self._wide
         off = INFLATE * (1.01 * self._delta * long + self._dual_error + share * long + product * self._size)
         bent = INFLATE * (1.01 * self._delta * wide + self._centre_error + share * wide)
@@ -364,7 +363,7 @@ class Spans:
         return Enclosure.unchecked(lower, upper)
 
     def _domain(self, within: bool) -> Enclosure:
-        return self._precision.inner if within else self._precision.outer
+        return self._paradigm.inner_domain if within else self._paradigm.outer
 
     def _ends(
         self, middle: Tensor, across: Tensor, ball: Tensor, errors: _Errors, within: bool
@@ -402,11 +401,11 @@ class Spans:
         middle = defect * long * wide + dual_error * wide + (long + dual_error) * centre_error
         middle = middle + size * tau_error + (most + tau_error) * zeta_error
         if self._paradigm.is_of_distances:
-            middle = 2 * middle + half + self._precision.reach_error
+            middle = 2 * middle + half + self._paradigm.reach_error
         else:
-            middle = middle + self._precision.shift_error
+            middle = middle + self._paradigm.shift_error
         ball = ball + half + share * (far + 3 * greatest * greatest)
-        across = across + self._precision.reach_error + share * (farthest + 3 * most * most)
+        across = across + self._paradigm.reach_error + share * (farthest + 3 * most * most)
         middle = middle + share * (far + farthest + 6 * greatest * most)
         return _Errors(INFLATE * across, INFLATE * ball, INFLATE * middle, share)
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds.intervals import Projection
-from verale.bounds.projection import ENTRIES_AT_ONCE, ProjectionNumbers
+from verale.bounds.projection import ENTRIES_AT_ONCE
 from verale.bounds.rows import cut, stated_pairs
 from verale.head import Head
 from verale.rounding import INFLATE, UNIT, Enclosure, gamma
@@ -54,10 +54,6 @@ class Triangle:
     def __init__(self, head: Head) -> None:
         self._single = Projection(head)
 
-    def numbers(self) -> ProjectionNumbers:
-        """What a search without rounding needs."""
-        return self._single.numbers()
-
     @property
     def size(self) -> int:
         """P."""
@@ -79,13 +75,13 @@ class Triangle:
 
     def alone(self, prototypes: Tensor, given: Enclosure) -> Enclosure:
         """(S, P) what one statement each says of all observables: prototypes (S,), and their observables (S,)."""
-        gram = self._single.numbers().gram
+        gram = self._single.gram
         ends = self._between(prototypes[:, None], gram.index_select(0, prototypes), given[:, None], slice(None))
         return cut(ends, (torch.arange(len(prototypes)), prototypes), given)
 
     def of(self, prototypes: Tensor, given: Enclosure, targets: Tensor) -> Enclosure:
         """What statements about prototypes say of the observables of others, `targets`, of the same shape."""
-        ends = self._between(prototypes, self._single.numbers().gram[prototypes, targets], given, targets)
+        ends = self._between(prototypes, self._single.gram[prototypes, targets], given, targets)
         own = prototypes == targets
         return Enclosure.unchecked(
             torch.where(own, torch.maximum(ends.lower, given.lower), ends.lower),
@@ -94,8 +90,7 @@ class Triangle:
 
     def _between(self, prototypes: Tensor, products: Tensor, given: Enclosure, targets: Tensor | slice) -> Enclosure:
         """The ends of observables, from the products G_jk, of which memory is used."""
-        numbers, domain = self._single.numbers(), self._single.domain
-        squares = numbers.gram.diagonal()
+        domain, squares = self._single.domain, self._single.gram.diagonal()
         own, others = squares[prototypes], squares[targets]
         parts = self._of_distances if self._single.is_of_distances else self._of_products
         lower, upper = parts(prototypes, products, given, own, others, targets)
@@ -108,28 +103,28 @@ class Triangle:
         self, prototypes: Tensor, products: Tensor, given: Enclosure, own: Tensor, others: Tensor,
         targets: Tensor | slice,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
-        precision = self._single.precision()
+        single = self._single
         reach = products.mul_(-2).add_(own).add_(others).clamp_(min=0)
-        off = 4 * precision.largest + precision.reach_error
-        slack = INFLATE * (precision.reach_error + _SLACK * 4 * (given.upper + off))
-        swing = (reach + precision.reach_error).sqrt_().mul_(2 * INFLATE * given.upper.sqrt())
+        off = 4 * single.largest + single.reach_error
+        slack = INFLATE * (single.reach_error + _SLACK * 4 * (given.upper + off))
+        swing = (reach + single.reach_error).sqrt_().mul_(2 * INFLATE * given.upper.sqrt())
         return reach + (given.lower - slack) - swing, swing.add_(reach).add_(given.upper + slack)
 
     def _of_products(
         self, prototypes: Tensor, products: Tensor, given: Enclosure, own: Tensor, others: Tensor,
         targets: Tensor | slice,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
-        numbers, precision = self._single.numbers(), self._single.precision()
-        error, whole = precision.reach_error / 4, numbers.whole * INFLATE
-        shift = numbers.shift[prototypes]
+        single = self._single
+        error, whole = single.reach_error / 4, single.whole * INFLATE
+        shift = single.shift[prototypes]
         low, high = given.lower - shift, given.upper - shift
         middle = (low + high) / 2
-        lost = 8 * UNIT * (torch.maximum(given.lower.abs(), given.upper.abs()) + shift.abs()) + precision.shift_error
+        lost = 8 * UNIT * (torch.maximum(given.lower.abs(), given.upper.abs()) + shift.abs()) + single.shift_error
         half = INFLATE * (torch.maximum(high - middle, middle - low) + lost)
-        usable = (own > numbers.least_residual) & (half.square() <= _TOO_WIDE * numbers.whole * own)
-        length = own.clamp(min=numbers.least_residual).sqrt()
-        longest = INFLATE * precision.largest**0.5
-        eta = INFLATE * (error / own.clamp(min=numbers.least_residual) + _SLACK)
+        usable = (own > single.least_residual) & (half.square() <= _TOO_WIDE * single.whole * own)
+        length = own.clamp(min=single.least_residual).sqrt()
+        longest = INFLATE * single.largest**0.5
+        eta = INFLATE * (error / own.clamp(min=single.least_residual) + _SLACK)
         delta = INFLATE * (error / length + _SLACK * longest)
         weight = middle / length
         spread = INFLATE * (half / length + _SLACK * weight.abs())
@@ -140,10 +135,10 @@ class Triangle:
         lacking = INFLATE * (error + 2 * longest * delta + longest**2 * (eta + _SLACK))
         along = products.div_(length)
         swing = (others - along.square()).add_(lacking).clamp_(min=0).mul_(ball).sqrt_()
-        moved = weight.abs() * (delta + longest * eta) + precision.shift_error
-        sizes = longest * (weight.abs() + spread + ball.sqrt()) + numbers.shift[targets].abs()
+        moved = weight.abs() * (delta + longest * eta) + single.shift_error
+        sizes = longest * (weight.abs() + spread + ball.sqrt()) + single.shift[targets].abs()
         moved = INFLATE * (moved + _SLACK * sizes)
         swing = swing.addcmul_(along.abs(), spread.expand_as(along)).mul_(INFLATE).add_(moved)
-        centre = along.mul_(weight).add_(numbers.shift[targets])
+        centre = along.mul_(weight).add_(single.shift[targets])
         nothing = ~usable.expand_as(swing)
         return (centre - swing).masked_fill_(nothing, -torch.inf), swing.add_(centre).masked_fill_(nothing, torch.inf)

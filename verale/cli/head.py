@@ -179,9 +179,9 @@ def _number(value: Fraction | int | None) -> str:
 
 def _networks(path: str, output: str) -> str:
     """To which networks the tensors of a state dictionary may belong, and what to write then."""
+    from verale.adapters.accounts import refused, settled
     from verale.adapters.published import fitting, saved_of
     from verale.adapters.state import load_described
-    from verale.adapters.telling import refused, settled
     from verale.certificate.words import enumerated
 
     tensors, said = load_described(path)

@@ -12,8 +12,7 @@ from fractions import Fraction
 import torch
 from torch import Tensor
 
-from verale.rounding.directed import down
-from verale.rounding.enclosure import Enclosure
+from verale.rounding.enclosure import Enclosure, down
 
 __all__ = ["GREATEST_POWER", "LEAST_POWER", "decades", "to_multiples", "to_powers"]
 

@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from verale.errors import UsageError, first_line, option
-from verale.rounding.directed import TRANSCENDENTAL_ULPS, UNDERFLOW, UNIT, down, gamma, root, up
+from verale.rounding.enclosure import TRANSCENDENTAL_ULPS, UNDERFLOW, UNIT, down, gamma, root, up
 
 __all__ = ["OPERATIONS", "failures", "require_device"]
 

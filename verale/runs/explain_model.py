@@ -249,9 +249,9 @@ def _require(**given: object) -> None:
 def _head(model: nn.Module, arch: str | None, options: dict[str, Any], head: Head | None) -> tuple[str | None, Head]:
     """The architecture, where there is one, and the head: given, or the model's. Raises UsageError, HeadError."""
     from verale.adapters import ARCHITECTURES
+    from verale.adapters.accounts import said_of
     from verale.adapters.cabrnet.heads import head_of_model, is_cabrnet
     from verale.adapters.published import fitting, head_of_own
-    from verale.adapters.telling import said_of
     from verale.head import require_head
 
     if head is not None:

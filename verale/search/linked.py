@@ -163,12 +163,12 @@ class Linked:
     def under(self, ceilings: Tensor, exempt: Tensor) -> Tensor:
         """(M, P) upper ends of all activations by one of some ceilings (M,) each, which exempts some (M, P) bool."""
         upper = torch.where(exempt, self._range.upper, self._range.upper.minimum(ceilings[:, None]))
-        return torch.minimum(upper, self._lipschitz.most_by_others(upper, exempt.expand_as(upper)))
+        return torch.minimum(upper, self._lipschitz.by_others(upper, exempt.expand_as(upper), True))
 
     def over(self, floors: Tensor, exempt: Tensor) -> Tensor:
         """The same of lower ends and floors."""
         lower = torch.where(exempt, self._range.lower, self._range.lower.maximum(floors[:, None]))
-        return torch.maximum(lower, self._lipschitz.least_by_others(lower, exempt.expand_as(lower)))
+        return torch.maximum(lower, self._lipschitz.by_others(lower, exempt.expand_as(lower), False))
 
 
 class WholeMargins:
@@ -250,13 +250,9 @@ class _Unlinked:
         ends = self._everywhere.lower.expand(*low.shape, -1).clone()
         return ends.scatter_(-1, own.expand_as(low)[..., None], low[..., None])
 
-    def most_by_others(self, high: Tensor, of: Tensor) -> Tensor:
-        """See `Lipschitz.most_by_others`."""
-        return torch.full_like(high, math.inf)
-
-    def least_by_others(self, low: Tensor, of: Tensor) -> Tensor:
-        """See `Lipschitz.least_by_others`."""
-        return torch.full_like(low, -math.inf)
+    def by_others(self, ends: Tensor, of: Tensor, upper: bool) -> Tensor:
+        """See `Lipschitz.by_others`."""
+        return torch.full_like(ends, math.inf if upper else -math.inf)
 
 
 def _least_margins(margins: Margins, boxes: Enclosure) -> Tensor:

@@ -67,7 +67,7 @@ def test_ranges_hold_the_checkers_and_are_nearly_as_tight(name: str, bounded: bo
     problem = Problem.of(head, as_patches(small_latents(head, images=1)))
     rule, domain = Lipschitz(head), activation_range(head, problem.patches)
     for own in problem.activations:
-        table = rule.ranges(own)
+        table = rule.ranges(own, torch.ones(head.size, dtype=torch.bool))
         cuts = 0
         for k in range(head.size):
             stated = torch.arange(head.size) == k
@@ -88,7 +88,7 @@ def test_upper_ends_of_all_bound_all(name: str) -> None:
     domain, own = activation_range(head, problem.patches), problem.activations[0]
     exempt = torch.arange(head.size) < 2
     high = torch.where(exempt, domain.upper, own.upper.amin())
-    most = Lipschitz(head).most(high)
+    most = Lipschitz(head).by_others(high, torch.ones_like(exempt), True).minimum(high)
     _, ends = checkers(head, Enclosure(domain.lower, high), set(), set(range(head.size)))
     assert (most <= high).all() and (most[exempt] < high[exempt]).any()
     for found, end in zip(most.tolist(), ends, strict=True):
@@ -114,7 +114,7 @@ def test_some_rows_are_those_of_all(name):
     stated = torch.zeros(head.size, dtype=torch.bool)
     stated[[1, 4]] = True
     rule = Lipschitz(head)
-    every, some = rule.ranges(observed), rule.ranges(observed, stated)
+    every, some = (rule.ranges(observed, each) for each in (torch.ones_like(stated), stated))
     torch.testing.assert_close(some.lower, every.lower[stated], rtol=0, atol=1e-12)
     torch.testing.assert_close(some.upper, every.upper[stated], rtol=0, atol=1e-12)
     assert rule.ranges(observed, torch.zeros_like(stated)).shape == (0, head.size)
@@ -130,6 +130,8 @@ def test_ends_of_several_images_are_those_of_each(name):
     high = torch.where(of, domain.upper, own.upper.amin())
     low = torch.where(of, domain.lower, own.lower.amax())
     for row in range(2):
-        assert torch.equal(rule.most(high, of)[row], rule.most(high[row]).where(of[row], high[row]))
-        follows = rule.ranges(Enclosure(low[row], domain.upper)).lower.amax(0).maximum(low[row])
-        torch.testing.assert_close(rule.least(low, of)[row], follows.where(of[row], low[row]), rtol=0, atol=1e-12)
+        alone = rule.by_others(high[row], torch.ones_like(of[row]), True)
+        assert torch.equal(rule.by_others(high, of, True)[row], alone.where(of[row], torch.inf))
+        least = rule.by_others(low, of, False)[row].maximum(low[row])
+        follows = rule.ranges(Enclosure(low[row], domain.upper), torch.ones_like(of[row])).lower.amax(0)
+        torch.testing.assert_close(least, follows.maximum(low[row]).where(of[row], low[row]), rtol=0, atol=1e-12)

@@ -1,13 +1,20 @@
-"""Projection: the exact range, never looser than the triangle or the spheres."""
+"""Projection: the exact range, never looser than the triangle or the spheres; and the products that it needs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
+from operator import mul
+
 import pytest
 import torch
-from support.small import metric_head
+from support.small import metric_head, small_latents
 
 from verale.bounds import Hypersphere, Projection, Triangle, observe
-from verale.head import Cosine, Euclidean, InnerProduct
+from verale.bounds import projection as products
+from verale.bounds.projection import gram
+from verale.head import Cosine, Euclidean, InnerProduct, as_patches
+from verale.rounding import Enclosure, gamma
 
 
 @pytest.mark.parametrize("geometry", [Euclidean(), Cosine(0.0), InnerProduct(1.5)], ids=str)
@@ -68,3 +75,110 @@ def test_a_duplicate_of_a_stated_prototype_is_known():
     once, both = paradigm.ranges([[0]], observed), paradigm.ranges([[0, 3]], observed)
     assert float(once.upper[0, 3] - once.lower[0, 3]) < 1e-5
     assert torch.equal(once.upper[0, [0, 1, 2, 4]], both.upper[0, [0, 1, 2, 4]])
+
+
+SLACK = 1e-6
+GEOMETRIES = [Euclidean(), Cosine(0.0), InnerProduct(4.0)]
+
+
+def patches_of(geometry, size=14, depth=12, patches=9):
+    """A head, what is observed of some patches, and statements about them: none, one, two, ... in a shuffled order."""
+    generator = torch.Generator().manual_seed(0)
+    head = metric_head(geometry, torch.rand(size, depth, generator=generator))
+    observed = observe(head, as_patches(small_latents(head, images=1, patches=patches))[0])
+    lists = [torch.randperm(size, generator=generator)[:count].tolist() for count in (3, 0, 8, 1, 2, 5, 5, 4, 9)]
+    return head, observed, lists
+
+
+def one_by_one(paradigm, observed: Enclosure, lists) -> Enclosure:
+    return Enclosure.cat([paradigm.ranges([stated], observed[[patch]]) for patch, stated in enumerate(lists)])
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
+@pytest.mark.parametrize("entries", [1, 2**18], ids=["a patch at a time", "all patches together"])
+def test_ranges_are_those_of_each_patch_by_itself(geometry, entries, monkeypatch):
+    monkeypatch.setattr("verale.bounds.spans._ENTRIES_AT_ONCE", entries)
+    head, observed, lists = patches_of(geometry)
+    paradigm = Projection(head)
+    ours, theirs = paradigm.ranges(lists, observed), one_by_one(paradigm, observed, lists)
+    torch.testing.assert_close(ours.lower, theirs.lower, rtol=SLACK, atol=SLACK)
+    torch.testing.assert_close(ours.upper, theirs.upper, rtol=SLACK, atol=SLACK)
+    assert (ours.upper - ours.lower)[2].mean() < 0.7 * (ours.upper - ours.lower)[1].mean()
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
+def test_a_prototype_that_adds_no_direction_is_left_out(geometry):
+    head, observed, lists = patches_of(geometry)
+    points = head.prototypes.clone()
+    points[7] = points[3]
+    head = metric_head(geometry, points)
+    observed = observe(head, as_patches(small_latents(head, images=1, patches=9))[0])
+    paradigm = Projection(head)
+    ours, theirs = (paradigm.ranges([each], observed[:1]) for each in ([5, 3, 7, 1], [5, 3, 1]))
+    other = [j for j in range(14) if j != 7]
+    torch.testing.assert_close(ours.lower[0, other], theirs.lower[0, other], rtol=0, atol=0)
+    torch.testing.assert_close(ours.upper[0, other], theirs.upper[0, other], rtol=0, atol=0)
+    lists[0] = [5, 3, 7, 1]
+    within = paradigm.inner().ranges(lists, observed)
+    unstated = [j for j in range(14) if j not in lists[0]]
+    assert (within.lower[0, unstated] == torch.inf).all() and (within.upper[0, unstated] == -torch.inf).all()
+
+
+def vectors(count: int, depth: int, spread: float, seed: int) -> torch.Tensor:
+    """Rows whose coordinates differ by powers of two, some of them 0."""
+    generator = torch.Generator().manual_seed(seed)
+    normal = torch.randn(count, depth, dtype=torch.float64, generator=generator)
+    powers = (spread * torch.randn(count, depth, generator=generator)).round().double().exp2()
+    return normal * powers * (torch.rand(count, depth, generator=generator) > 0.1)
+
+
+def inner(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
+    return sum(map(mul, a, b), Fraction(0))
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 64, 200])
+@pytest.mark.parametrize("spread", [0.0, 4.0, 30.0])
+def test_the_error_is_that_of_any_sum(depth, spread):
+    """|error| <= gamma_(D + 1) |a| |b|, squared, in exact numbers."""
+    rows = vectors(8, depth, spread, 0)
+    found, exact = gram(rows).tolist(), [list(map(Fraction, row)) for row in rows.tolist()]
+    squares = [inner(row, row) for row in exact]
+    for i, a in enumerate(exact):
+        for j, b in enumerate(exact):
+            error = Fraction(found[i][j]) - inner(a, b)
+            assert error**2 <= Fraction(gamma(depth + 1)) ** 2 * squares[i] * squares[j]
+
+
+@pytest.mark.parametrize("depth", [2, 64, 500])
+def test_the_order_of_coordinates_does_not_matter(depth):
+    rows = vectors(50, depth, 3.0, 2)
+    for seed in range(5):
+        order = torch.randperm(depth, generator=torch.Generator().manual_seed(seed))
+        assert torch.equal(gram(rows[:, order]), gram(rows))
+    if depth == 500:  # of the library's product it does
+        assert any(
+            not torch.equal(rows[:, order] @ rows[:, order].T, rows @ rows.T)
+            for order in (torch.arange(depth).flip(0), torch.randperm(depth))
+        )
+
+
+@pytest.mark.parametrize("bytes_", [1, 8 * 30 * 7])
+def test_some_rows_at_once_have_the_same_bits(monkeypatch, bytes_):
+    rows = vectors(30, 40, 4.0, 3)
+    found = gram(rows)
+    monkeypatch.setattr(products, "_AT_ONCE", bytes_)
+    assert torch.equal(gram(rows), found)
+
+
+def test_zeros_the_largest_and_the_smallest_floats():
+    least, greatest = 2.0**-1074, 2.0**500
+    rows = [[0.0, 0.0], [least, 0.0], [greatest, -greatest]]
+    exact = [list(map(Fraction, row)) for row in rows]
+    assert gram(torch.tensor(rows, dtype=torch.float64)).tolist() == [
+        [float(inner(a, b)) for b in exact] for a in exact
+    ]
+
+
+def test_more_coordinates_than_the_slices_have_room_for_are_left_to_the_library():
+    rows = vectors(1, 2**16 + 1, 1.0, 4)
+    assert torch.equal(gram(rows), rows @ rows.T)

@@ -104,19 +104,6 @@ def test_the_greatest_similarity_of_all_patches_is_that_of_the_least_dissimilari
 
 
 @every_similarity
-def test_wider_intervals_never_tighten(row: Row, geometry: Geometry):
-    head = head_of(row, geometry)
-    values = observables_of(head)
-    whole = domain_range(head)
-    inner, outer = Enclosure.exact(values), Enclosure(values, whole.upper.expand_as(values))
-    widest = activation(head, Enclosure(whole.lower.expand_as(values), outer.upper))
-    for tight, wide in ((activation(head, inner), activation(head, outer)), (activation(head, outer), widest)):
-        assert (wide.lower <= tight.lower).all() and (tight.upper <= wide.upper).all()
-    if any(step.kind == "exp" for step in row.similarity.steps_of(geometry.kind)):
-        assert (widest.lower >= 0).all() and (widest.upper <= 1).all()
-
-
-@every_similarity
 def test_the_inverse_leads_back(row: Row, geometry: Geometry):
     """An observable lies between those of similarities around its own.
 

@@ -89,7 +89,7 @@ def test_ends_are_on_their_side_of_the_real_ones_and_close(name, seed):
         for within in (False, True):
             ranges = spans.ranges(within)
             compared += compare(paradigm, spans, real, ranges, within)
-            domain = paradigm.precision().inner if within else paradigm.precision().outer
+            domain = paradigm.inner_domain if within else paradigm.outer
             assert (ranges.lower[1] == domain.lower).all() and (ranges.upper[1] == domain.upper).all()
             for place in range(len(stated)):
                 rest = real_ranges(head, latents[0, 0], stated[:place] + stated[place + 1 :])
@@ -100,7 +100,7 @@ def test_ends_are_on_their_side_of_the_real_ones_and_close(name, seed):
 
 def compare(paradigm, spans, real, ranges: Enclosure, within):
     """Compare the ends of the first patch that are neither the domain's nor the statements'; how many."""
-    domain = paradigm.precision().inner if within else paradigm.precision().outer
+    domain = paradigm.inner_domain if within else paradigm.outer
     sign, found = -1 if within else 1, 0
     for k, (low, high) in enumerate(real):
         for end, computed, at in (
@@ -122,7 +122,7 @@ def test_without_its_only_statement_a_patch_may_be_anything(name):
     observed = Problem.of(head, latents).observed
     spans = Spans(paradigm, torch.tensor([[3]]), torch.tensor([1]), observed)
     for within in (False, True):
-        domain = paradigm.precision().inner if within else paradigm.precision().outer
+        domain = paradigm.inner_domain if within else paradigm.outer
         ranges = spans.ranges_without(spans.deletions(), torch.tensor([0]), torch.tensor([0]), within)
         assert torch.equal(ranges.lower[0], domain.lower) and torch.equal(ranges.upper[0], domain.upper)
 

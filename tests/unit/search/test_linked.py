@@ -240,7 +240,7 @@ def test_links_of_many_prototypes_are_computed_as_they_are_used(monkeypatch) -> 
         ends = []
         for of in (table, computed):
             ranges = of.ranges(observed, stated)
-            others = of.most(observed.upper, stated), of.least(observed.lower, stated), of.floors(*floors)
-            ends.append((ranges.lower, ranges.upper, *others))
+            others = (of.by_others(end, stated, end is observed.upper) for end in (observed.upper, observed.lower))
+            ends.append((ranges.lower, ranges.upper, *others, of.floors(*floors)))
         for one, other in zip(*ends, strict=True):
             torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)

@@ -59,18 +59,40 @@ def build(run: Run, head: Head) -> nn.Module:
     architecture = _described(run, head)
     with _WithoutMemory():
         model: nn.Module = CaBRNet.build_from_config(architecture)
-    _require_extractor(run, model.get_submodule("extractor"))
+    extractor = model.get_submodule("extractor")
+    described = extractor.state_dict()
+    for name, _ in extractor.named_buffers():
+        if name not in described:
+            raise run.refused(f"the extractor's buffer {name} is in no state, so its numbers are unknown")
+    for name, tensor in described.items():
+        held = run.state.get(f"extractor.{name}")
+        if not isinstance(held, Tensor) or held.shape != tensor.shape:
+            found = f"has shape {tuple(held.shape)}" if isinstance(held, Tensor) else "is missing"
+            raise run.refused(f"extractor.{name} {found}, and {ARCHITECTURE} describes {tuple(tensor.shape)}", STATE)
     model.to_empty(device="cpu")
     model.load_state_dict(dict(run.state))
-    _require_loaded(run, model)
+    for name, tensor in model.state_dict().items():
+        held = run.state.get(name)
+        if isinstance(tensor, Tensor) and not (isinstance(held, Tensor) and torch.equal(tensor, held.to(tensor.dtype))):
+            raise run.refused(f"CaBRNet does not load {name} as it is stored: is it missing, or not finite?", STATE)
     return model.eval()
 
 
 def _described(run: Run, head: Head) -> dict[str, object]:
-    """The architecture for CaBRNet to build: without pretrained weights, sizes from the tensors. Raises InputError."""
+    """The architecture for CaBRNet to build: one of torchvision's classifiers without pretrained weights, and sizes
+    from the tensors, since the YAML states them as they were before pruning. Raises InputError."""
+    import torchvision.models
+
     architecture: dict[str, Any] = deepcopy(dict(run.architecture))
-    extractor = architecture["extractor"]
-    extractor["backbone"] = _backbone(run, extractor["backbone"])
+    extractor, classifier = architecture["extractor"], architecture["classifier"]
+    backbone = extractor["backbone"]
+    arch, params = backbone.get("arch"), backbone.get("params") or {}
+    if not isinstance(arch, str) or arch.lower() not in torchvision.models.list_models(module=torchvision.models):
+        raise run.refused(f"backbone {arch!s:.80} is not one of torchvision's classification networks")
+    if not isinstance(params, Mapping) or any(isinstance(value, (Mapping, list)) for value in params.values()):
+        raise run.refused("extractor.backbone.params holds collections, expected numbers and strings")
+    kept = {name: value for name, value in params.items() if name not in _FETCHING}
+    extractor["backbone"] = {**backbone, "weights": "None", "params": kept}
     for name, layer in (extractor["convnet"].get("add_on") or {}).items():
         if name != "init_mode" and (layer["type"] not in _ADD_ONS or _enlarges(layer.get("params") or {})):
             known = ", ".join(sorted(_ADD_ONS))
@@ -78,22 +100,18 @@ def _described(run: Run, head: Head) -> dict[str, object]:
                 f"add-on layer {name!r} is {layer['type']} with {layer.get('params')!s:.100}, expected one of {known},"
                 f" without padding that enlarges the grid, or an output_size beyond {_LARGEST_GRID}"
             )
-    classifier = architecture["classifier"]
-    classifier["params"] = {**(classifier.get("params") or {}), **_sizes(run, head)}
+    sizes = {"num_classes": head.classes}
+    if run.classifier != "PIPNetClassifier":
+        prototypes = len(run.prototypes)
+        if run.classifier == "ProtoTreeClassifier":
+            sizes["depth"] = max(1, (prototypes + 1).bit_length() - 1)
+        elif run.classifier == "ProtoPoolClassifier":
+            slots = run.tensor("classifier.proto_slot_map").shape[2]
+            sizes |= {"num_prototypes": prototypes, "num_slots_per_class": slots}
+        else:
+            sizes["num_proto_per_class"] = max(1, prototypes // head.classes)
+    classifier["params"] = {**(classifier.get("params") or {}), **sizes}
     return architecture
-
-
-def _backbone(run: Run, backbone: Mapping[str, object]) -> dict[str, object]:
-    """The backbone's configuration, if it is one of torchvision's classifiers."""
-    import torchvision.models
-
-    arch, params = backbone.get("arch"), backbone.get("params") or {}
-    if not isinstance(arch, str) or arch.lower() not in torchvision.models.list_models(module=torchvision.models):
-        raise run.refused(f"backbone {arch!s:.80} is not one of torchvision's classification networks")
-    if not isinstance(params, Mapping) or any(isinstance(value, (Mapping, list)) for value in params.values()):
-        raise run.refused("extractor.backbone.params holds collections, expected numbers and strings")
-    kept = {name: value for name, value in params.items() if name not in _FETCHING}
-    return {**backbone, "weights": "None", "params": kept}
 
 
 def _enlarges(params: Mapping[str, object]) -> bool:
@@ -117,20 +135,6 @@ def _enlarges(params: Mapping[str, object]) -> bool:
     return 2 * max(paddings, default=0) > min(dilations, default=1) * (min(kernels, default=1) - 1)
 
 
-def _sizes(run: Run, head: Head) -> dict[str, int]:
-    """The sizes of the classifier's tensors, which the YAML states as they were before pruning."""
-    sizes = {"num_classes": head.classes}
-    if run.classifier == "PIPNetClassifier":
-        return sizes
-    prototypes = len(run.prototypes)
-    if run.classifier == "ProtoTreeClassifier":
-        return sizes | {"depth": max(1, (prototypes + 1).bit_length() - 1)}
-    if run.classifier == "ProtoPoolClassifier":
-        slots = run.tensor("classifier.proto_slot_map").shape[2]
-        return sizes | {"num_prototypes": prototypes, "num_slots_per_class": slots}
-    return sizes | {"num_proto_per_class": max(1, prototypes // head.classes)}
-
-
 class _WithoutMemory(TorchFunctionMode):
     """Tensors that torch is told to make have shapes and no numbers. Sequences of numbers, from which torchvision takes
     the widths of some networks, are made as they are."""
@@ -141,28 +145,6 @@ class _WithoutMemory(TorchFunctionMode):
 
 
 _MAKERS = frozenset({torch.empty, torch.zeros, torch.ones, torch.full, torch.rand, torch.randn})
-
-
-def _require_extractor(run: Run, extractor: nn.Module) -> None:
-    """Raise InputError unless the state holds every tensor of the extractor, in its shape."""
-    persistent = extractor.state_dict()
-    for name, _ in extractor.named_buffers():
-        if name not in persistent:
-            raise run.refused(f"the extractor's buffer {name} is in no state, so its numbers are unknown")
-    for name, tensor in persistent.items():
-        key = f"extractor.{name}"
-        held = run.state.get(key)
-        if not isinstance(held, Tensor) or held.shape != tensor.shape:
-            found = f"has shape {tuple(held.shape)}" if isinstance(held, Tensor) else "is missing"
-            raise run.refused(f"{key} {found}, and {ARCHITECTURE} describes {tuple(tensor.shape)}", STATE)
-
-
-def _require_loaded(run: Run, model: nn.Module) -> None:
-    """Raise InputError unless the network's tensors are the state's."""
-    for name, tensor in model.state_dict().items():
-        held = run.state.get(name)
-        if isinstance(tensor, Tensor) and not (isinstance(held, Tensor) and torch.equal(tensor, held.to(tensor.dtype))):
-            raise run.refused(f"CaBRNet does not load {name} as it is stored: is it missing, or not finite?", STATE)
 
 
 def preprocessing(run: Run) -> tuple[Any, Mapping[str, Any]]:

@@ -16,9 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from verale.adapters.accounts import Reading, Saved, require_explained
+from verale.adapters.accounts import Reading, Saved, prototypes_outside, require_explained
 from verale.adapters.cabrnet.run import STATE, Run, known_module, open_run
-from verale.adapters.telling import prototypes_outside
 from verale.errors import HeadError, InputError, UsageError
 from verale.head import (
     Cosine,

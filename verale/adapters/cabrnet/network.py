@@ -349,8 +349,13 @@ def _projection_files(run: Path, dataset: Mapping[str, object]) -> Sequence[Path
         return None
     try:
         root = Path(str((projection.get("params") or {}).get("root", "")))
-        if not root.is_dir() or _many(root):
+        if not root.is_dir():
             return None
+        found = 0
+        for _, folders, names in os.walk(root, followlinks=True):  # the YAML may name any folder of this machine
+            found += len(folders) + len(names)
+            if found > _MOST_FILES:
+                return None
         from torchvision.datasets import ImageFolder
 
         files = [Path(file) for file, _ in ImageFolder(str(root)).samples]
@@ -364,16 +369,6 @@ def _projection_files(run: Path, dataset: Mapping[str, object]) -> Sequence[Path
             run / DATASET, f"projection_set cannot be read ({_brief(error)}): correct or remove it"
         ) from error
     return files
-
-
-def _many(folder: Path) -> bool:
-    """Whether a folder holds more files than a projection set has: the YAML may name any folder of this machine."""
-    found = 0
-    for _, folders, names in os.walk(folder, followlinks=True):
-        found += len(folders) + len(names)
-        if found > _MOST_FILES:
-            return True
-    return False
 
 
 def _brief(error: Exception) -> str:
@@ -403,7 +398,16 @@ def frozen_run(run: str | Path, size: tuple[int, int] | None = None) -> FrozenNe
     """
     network = load(run)
     mean, std = _normalisation(network)
-    return export_network(network._model, "extractor", (3, *(size or _size(network))), mean, std)
+    if size is None:  # what the transform makes of any picture
+        given = (Image.new("RGB", (side, side)) for side in (_SIDE, _SIDE // 2))
+        size, other = ((int(tensor.shape[1]), int(tensor.shape[2])) for tensor in map(network._transform, given))
+        if size != other:
+            raise InputError(
+                network.path / DATASET,
+                "neither resizes nor crops pictures, so their size is unknown: give"
+                f" {option('size')}, such as 224 x 224",
+            )
+    return export_network(network._model, "extractor", (3, *size), mean, std)
 
 
 def _normalisation(network: Network) -> tuple[list[float] | None, list[float] | None]:
@@ -426,17 +430,3 @@ def _normalisation(network: Network) -> tuple[list[float] | None, list[float] | 
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(network.path / DATASET, "has a Normalize without three numbers mean and std") from error
     return mean, std
-
-
-def _size(network: Network) -> tuple[int, int]:
-    """Rows and columns that the transform makes of any picture. Raises InputError where it makes none of its own."""
-    sides = []
-    for side in (_SIDE, _SIDE // 2):
-        tensor = network._transform(Image.new("RGB", (side, side)))
-        sides.append((int(tensor.shape[1]), int(tensor.shape[2])))
-    if sides[0] != sides[1]:
-        raise InputError(
-            network.path / DATASET,
-            f"neither resizes nor crops pictures, so their size is unknown: give {option('size')}, such as 224 x 224",
-        )
-    return sides[0]

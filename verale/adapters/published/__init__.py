@@ -20,9 +20,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from verale.adapters import ARCHITECTURES
-from verale.adapters.accounts import Reading, Saved, number, require_explained, word
+from verale.adapters.accounts import (
+    Reading,
+    Said,
+    Saved,
+    number,
+    prototypes_outside,
+    require_explained,
+    require_own,
+    said_of,
+    settled,
+    stated,
+    word,
+)
 from verale.adapters.state import State, load_described, unwrap
-from verale.adapters.telling import Said, prototypes_outside, require_own, said_of, settled, stated
 from verale.errors import HeadError, InputError, UsageError
 from verale.head import Box, Head, LogRatio, Negated, Similarity, require_kind
 
@@ -114,16 +125,10 @@ def head_of_own(name: str, model: nn.Module, options: Mapping[str, Any]) -> Head
     return _warned(name, tensors, architecture(name)(tensors, **settled(saved_of(name), options, tensors, said)))
 
 
-def _made(name: str, tensors: State, said: Said, options: Mapping[str, Any]) -> tuple[Head, dict[str, Any]]:
-    """The head, and the options that made it. Raises HeadError, UsageError."""
-    head, known = _explained(name, tensors, said, options)
-    _warned(name, tensors, head)
-    defaults = {option.name: option.default for option in options_of(name) if option.default is not None}
-    return head, defaults | known
-
-
-def _explained(name: str, tensors: State, said: Said, options: Mapping[str, Any]) -> tuple[Head, dict[str, Any]]:
-    """The head of a checkpoint that holds nothing but the architecture's, and its options, given or stated.
+def _made(
+    name: str, tensors: State, said: Said, options: Mapping[str, Any], warns: bool = True
+) -> tuple[Head, dict[str, Any]]:
+    """The head of a checkpoint that holds nothing but the architecture's, and the options that made it.
 
     Raises HeadError, UsageError.
     """
@@ -132,9 +137,9 @@ def _explained(name: str, tensors: State, said: Said, options: Mapping[str, Any]
     require_own(name, tensors, said, only)
     known, reading = settled(saved, options, tensors, said), Reading(tensors)
     head = architecture(name)(reading, **known)
-    options_in_file = dict(stated(saved, tensors, said).values())
-    require_explained(name, saved, reading, said.entries, options_in_file)
-    return head, known
+    require_explained(name, saved, reading, said.entries, dict(stated(saved, tensors, said).values()))
+    defaults = {option.name: option.default for option in options_of(name) if option.default is not None}
+    return _warned(name, tensors, head) if warns else head, defaults | known
 
 
 def _warned(name: str, tensors: State, head: Head) -> Head:
@@ -200,20 +205,16 @@ def fitting(state: Mapping[str, Any], said: Said | None = None) -> list[str]:
     said = said_of(state) if said is None else said
     for name in ARCHITECTURES:
         saved = saved_of(name)
-        if saved.only in (None, *tensors) and any(_takes(name, tensors, said, options) for options in saved.tried):
+        for options in saved.tried if saved.only in (None, *tensors) else ():
+            try:
+                _made(name, tensors, said, options, warns=False)
+            except UsageError:
+                pass  # an option is missing, which is asked for after the tensors
+            except HeadError:
+                continue
             found.append(name)
+            break
     return found
-
-
-def _takes(name: str, tensors: State, said: Said, options: Mapping[str, Any]) -> bool:
-    """Whether an architecture makes a head of a checkpoint, perhaps with an option that is asked for afterwards."""
-    try:
-        _explained(name, tensors, said, options)
-    except UsageError:
-        return True  # an option is missing, which is asked for after the tensors
-    except HeadError:
-        return False
-    return True
 
 
 def require_options(name: str, options: Mapping[str, Any]) -> None:

@@ -39,7 +39,7 @@ class Space:
         shift: (P,) observables of the ball's centre.
         sign: 1, or -1 for distances: a signed observable is the observable times this.
         peak: (P,) the signed observable of greatest likeness; None where likeness rises with it.
-        least_residual: see `ProjectionNumbers`.
+        least_residual: see `verale.bounds.projection.Hull`.
         domain: (P,) each, the least and the greatest likeness over the domain.
     """
 
@@ -57,30 +57,30 @@ class Space:
     @classmethod
     def of(cls, head: Head, paradigm: Projection, farthest: float) -> Space:
         """That of a head; no observable of the images is greater than `farthest`."""
-        numbers, points = paradigm.numbers(), paradigm.points
+        points = paradigm.points
         if points.shape[1] > points.shape[0]:
-            values, vectors = torch.linalg.eigh(numbers.gram)
+            values, vectors = torch.linalg.eigh(paradigm.gram)
             points = vectors * values.clamp(min=0).sqrt()
-        squares, is_distance = numbers.gram.diagonal().contiguous(), paradigm.is_of_distances
+        squares, is_distance = paradigm.gram.diagonal().contiguous(), paradigm.is_of_distances
         reach = None
         if is_distance:
-            reach = (squares[:, None] - 2 * numbers.gram + squares).clamp_(min=0)
+            reach = (squares[:, None] - 2 * paradigm.gram + squares).clamp_(min=0)
         sign = -1.0 if is_distance else 1.0
         peak = None
         if head.similarity.unimodal:
             peak = torch.zeros_like(squares) if head.peak is None else sign * head.peak.to(squares)
-        ends = numbers.domain.lower, numbers.domain.upper.nan_to_num(posinf=FAR * (1 + farthest))
+        ends = paradigm.domain.lower, paradigm.domain.upper.nan_to_num(posinf=FAR * (1 + farthest))
         low, high = (-ends[1], -ends[0]) if is_distance else ends
         return cls(
             is_distance=is_distance,
             points=points.contiguous(),
             squares=squares,
             reach=reach,
-            whole=numbers.whole,
-            shift=numbers.shift,
+            whole=paradigm.whole,
+            shift=paradigm.shift,
             sign=sign,
             peak=peak,
-            least_residual=numbers.least_residual,
+            least_residual=paradigm.least_residual,
             domain=likeness_between(low, high, peak),
         )
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds import ExactParadigm, LinearMargins, SpatialParadigm, pooling_of
-from verale.bounds.means import WholeDropping
+from verale.bounds.pooling import WholeDropping
 from verale.certificate.words import below
 from verale.head import Softmax
 from verale.paradigms import ORDERS
