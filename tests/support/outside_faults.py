@@ -181,10 +181,10 @@ search/through.py ThroughNetwork.evaluated: the class of a picture is that of th
 search/through.py ThroughNetwork.evaluated: a picture gets a class where the head does not describe the network
     without check_domain(head, latents)
     unit/runs/test_seen.py::test_what_the_head_does_not_describe_has_neither_class_nor_score
-search/batches.py _Explainer._within: numbers beyond float64 get a class
+search/batches.py Batches._within: numbers beyond float64 get a class
     exact.take([image]).is_finite => True
     unit/search/test_explain.py::test_numbers_beyond_float64_are_no_tie_and_give_no_class
-search/batches.py _Explainer._unsettled: numbers beyond float64 are called a tie
+search/batches.py Batches._unsettled: numbers beyond float64 are called a tie
     image.is_finite => True
     unit/search/test_explain.py::test_numbers_beyond_float64_are_no_tie_and_give_no_class
 bounds/deep.py deep_latents: a network that is not enclosed is told as a class that is not certain

@@ -177,7 +177,7 @@ class _Fit:
             paradigm=self._paradigm,
             patches=self._images.shape[1],
             statements=stated.statements(of_class.margins.statement),
-            margins=tuple(None if math.isinf(margin) else margin for margin in shortened(margins)),
+            margins=tuple(None if math.isinf(margin) else margin for margin in shortened(margins).tolist()),
             minimal=False,
             version=__version__,
         )

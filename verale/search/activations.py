@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import cast
@@ -13,13 +12,13 @@ import torch
 from torch import Tensor
 
 from verale.bounds import LinearMargins, activation_range
-from verale.certificate import ActivationStatement, Statement
+from verale.certificate import ActivationStatement
 from verale.rounding import Enclosure
 from verale.search.covers import Clauses, Cover, Covers, one_by_one
-from verale.search.problem import NOISE, Problem
+from verale.search.problem import NOISE, Explanation, Problem
 from verale.search.stated import Stated
 
-__all__ = ["CEILING", "FLOOR", "ActivationExplanation", "Activations", "Item"]
+__all__ = ["CEILING", "FLOOR", "Activations", "Item"]
 
 Item = int | str
 """A prototype whose activation is stated, or a clause: `CEILING` or `FLOOR`."""
@@ -31,22 +30,6 @@ _KEPT = 0.5
 
 _DRIFT = 2
 """Estimated margins are off by at most so many of their rounding errors."""
-
-
-@dataclass(frozen=True)
-class ActivationExplanation:
-    """An explanation by statements about activations.
-
-    Attributes:
-        statements: those about single activations first, then the clauses.
-        margins: (C,) proved.
-        minimal: whether every statement is needed: without it, the bounds miss the class by more than rounding can
-            explain.
-    """
-
-    statements: list[Statement]
-    margins: Tensor
-    minimal: bool
 
 
 class Activations:
@@ -114,7 +97,7 @@ class Activations:
         left = self.problem.avoid.prototypes_left(self.problem.head.size)
         return sorted(left, key=self.observed.upper.tolist().__getitem__, reverse=True)
 
-    def smallest(self, start: Stated, order: list[int]) -> ActivationExplanation:
+    def smallest(self, start: Stated, order: list[int]) -> Explanation:
         """What is left of statements that entail the class.
 
         With costs it may also be left of all statements about activations that may be made, with the same clauses: from
@@ -127,7 +110,7 @@ class Activations:
         starts = [(start, order), *([self._everything(start)] if self.problem.costs else [])]
         return self.explanation(*min((self.shrunk(*each) for each in starts), key=lambda left: self.cost(left[0])))
 
-    def left_of(self, cover: Cover | None) -> ActivationExplanation | None:
+    def left_of(self, cover: Cover | None) -> Explanation | None:
         """What is left of a cover's statements; None where there is none, or where rounding leaves it short."""
         if cover is None:
             return None
@@ -241,10 +224,10 @@ class Activations:
         bounded = self.range.lower.isfinite().all() and self.range.upper.isfinite().all()
         return isinstance(self.problem.margins, LinearMargins) and bool(bounded)
 
-    def explanation(self, stated: Stated, minimal: bool) -> ActivationExplanation:
+    def explanation(self, stated: Stated, minimal: bool) -> Explanation:
         """The statements, with needless sides dropped, and the margins that they prove."""
         stated = self.one_sided(stated)
-        return ActivationExplanation(list(stated.statements(ActivationStatement)), self.margins(stated), minimal)
+        return Explanation(list(stated.statements(ActivationStatement)), self.margins(stated), minimal)
 
 
 def _without(stated: Stated, item: Item | Tensor, lower: bool = True, upper: bool = True) -> Stated:

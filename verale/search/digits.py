@@ -129,13 +129,11 @@ def fewest_digits(
     return found
 
 
-def margins_in_digits(margins: Sequence[float], digits: int = FEW_DIGITS) -> list[float]:
-    """Margins, rounded down to so many digits: still proved, and free of the last bits, which depend on the processor.
+def margins_in_digits(margins: Tensor) -> Tensor:
+    """Margins, rounded down to `FEW_DIGITS` digits: still proved, and free of last bits, which depend on the processor.
     One that is infinite, or not positive, or of which nothing would be left, stays."""
-    exact = torch.tensor(margins, dtype=torch.float64)
-    short = to_powers(Enclosure.unchecked(exact, exact), decades(exact) - (digits - 1)).lower
-    kept: list[float] = torch.where(short > 0, short, exact).tolist()
-    return kept
+    short = to_powers(Enclosure.unchecked(margins, margins), decades(margins) - (FEW_DIGITS - 1)).lower
+    return torch.where(short > 0, short, margins)
 
 
 def _with_ends(statement: Statement, lower: float, upper: float) -> Statement:

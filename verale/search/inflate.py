@@ -65,7 +65,7 @@ def inflate(head: Head, image: Tensor, certificate: Certificate) -> Certificate:
     return replace(
         certificate,
         statements=wide.statements(margins.statement),
-        margins=tuple(None if math.isinf(margin) else margin for margin in shortened(proved)),
+        margins=tuple(None if math.isinf(margin) else margin for margin in shortened(proved).tolist()),
         minimal=certificate.minimal and wide.size == certificate.size and (exact or wide.size == 1),
     )
 

@@ -10,14 +10,25 @@ from torch import Tensor
 
 from verale.bounds import Margins, SpatialParadigm, dissimilarity, margins_of, observe, pooling_of
 from verale.bounds.domain import box_ranges
-from verale.certificate import ActivationStatement, PatchStatement, Statement
+from verale.certificate import ActivationStatement, PatchStatement, Prices, Statement
 from verale.errors import VeraleError
 from verale.head import Head, read_out
 from verale.rounding import UNIT, Enclosure
 from verale.search.costs import NOTHING, UNIT_COSTS, Avoid, Costs
 from verale.search.digits import EXACT, SOME, Tolerance
 
-__all__ = ["NOISE", "GivenUpError", "NoExplanation", "Pair", "Problem", "UnexplainedError", "given_up", "shortened"]
+__all__ = [
+    "NOISE",
+    "Explanation",
+    "GivenUpError",
+    "NoExplanation",
+    "Pair",
+    "Problem",
+    "Solution",
+    "UnexplainedError",
+    "given_up",
+    "shortened",
+]
 
 NOISE = 4
 """A margin must miss zero by so many of its rounding errors before minimality is claimed."""
@@ -48,6 +59,27 @@ class NoExplanation:
     def but(self, words: str) -> NoExplanation:
         """The same, with more words behind its reason."""
         return replace(self, reason=self.reason + words)
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """An explanation of one image.
+
+    Attributes:
+        statements: those about patches or single activations first, then clauses and sums.
+        margins: (C,) proved.
+        minimal: whether every statement is surely needed: without it, bounds miss the class by more than rounding can
+            explain.
+        prices: the checker's hints.
+    """
+
+    statements: list[Statement]
+    margins: Tensor
+    minimal: bool
+    prices: tuple[Prices, ...] = ()
+
+
+Solution = Explanation | NoExplanation
 
 
 def given_up(count: int) -> NoExplanation:
@@ -236,9 +268,9 @@ def _replaced(
     return Enclosure(lower, upper)
 
 
-def shortened(margins: Tensor) -> list[float]:
+def shortened(margins: Tensor) -> Tensor:
     """Margins rounded down to float32: still proved, shorter, and free of the last bits, which depend on the batch."""
     short = margins.to(torch.float32)
     lower = torch.nextafter(short, torch.full_like(short, -torch.inf))
     short = torch.where(short.to(torch.float64) > margins, lower, short)
-    return torch.where(short > 0, short.to(torch.float64), margins).tolist()
+    return torch.where(short > 0, short.to(torch.float64), margins)

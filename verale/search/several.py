@@ -126,7 +126,7 @@ def _attempts(vocabulary: _OfActivations | _OfPatches, patches: Tensor, paradigm
             yield OneOrder(None, len(seen))
             continue
         seen.add(left.items)
-        margins = enumerate(shortened(left.margins))
+        margins = enumerate(shortened(left.margins).tolist())
         certificate = Certificate(
             head=head.digest,
             latents=digest(patches),
@@ -146,7 +146,7 @@ def _usual(problem: Problem, search: ParadigmSearch) -> list[Statement]:
     (solution,) = search.solve(problem, [math.inf])
     if isinstance(solution, NoExplanation):
         raise UnexplainedError(solution.reason)
-    return solution[0]
+    return solution.statements
 
 
 class _OfActivations:

@@ -18,14 +18,14 @@ from verale.head import Head, Linear
 from verale.paradigms import PARADIGMS, READABLE, paradigms_of
 from verale.search.options import SearchOptions
 from verale.search.paradigms.assignment import AssignmentSearch
-from verale.search.paradigms.base import ParadigmSearch, Solution, cost_of, require_products
+from verale.search.paradigms.base import ParadigmSearch, cost_of, require_products
 from verale.search.paradigms.evidence import EvidenceSearch
 from verale.search.paradigms.joint import JointSearch
 from verale.search.paradigms.mixed import MixedSearch
 from verale.search.paradigms.of_activations import SparseSearch, TopKSearch
 from verale.search.paradigms.of_patches import HypersphereSearch, ProjectionSearch, SimplexSearch, TriangleSearch
 from verale.search.priced import PricedMargins
-from verale.search.problem import NoExplanation, Problem
+from verale.search.problem import NoExplanation, Problem, Solution
 
 __all__ = [
     "Kept",
@@ -108,7 +108,9 @@ def keep_smallest(problem: Problem, searches: Sequence[ParadigmSearch]) -> list[
 def _kept(cost: Callable[[Solution], float], names: list[str], solutions: list[Solution]) -> Kept:
     best = min(range(len(names)), key=lambda index: cost(solutions[index]))
     others = tuple(
-        NotKept(name, None, solution.reason) if isinstance(solution, NoExplanation) else NotKept(name, len(solution[0]))
+        NotKept(name, None, solution.reason)
+        if isinstance(solution, NoExplanation)
+        else NotKept(name, len(solution.statements))
         for index, (name, solution) in enumerate(zip(names, solutions, strict=True))
         if index != best
     )
@@ -116,7 +118,11 @@ def _kept(cost: Callable[[Solution], float], names: list[str], solutions: list[S
 
 
 def _to_read(problem: Problem, solution: Solution) -> float:
-    return math.inf if isinstance(solution, NoExplanation) else to_read(solution[0], problem.head.size, problem.patches)
+    return (
+        math.inf
+        if isinstance(solution, NoExplanation)
+        else to_read(solution.statements, problem.head.size, problem.patches)
+    )
 
 
 def _shorter(problem: Problem, paradigm: str, read: float) -> float:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import cast
 
 import torch
@@ -48,8 +49,8 @@ from verale.search.digits import (
     tolerances,
 )
 from verale.search.options import SearchOptions
-from verale.search.paradigms.base import ParadigmSearch, Solved
-from verale.search.problem import NoExplanation, Problem, shortened
+from verale.search.paradigms.base import ParadigmSearch
+from verale.search.problem import Explanation, NoExplanation, Problem, shortened
 from verale.search.smallest import Kept, keep_smallest
 
 __all__ = ["BEYOND", "ThroughNetwork", "for_all_of", "holding", "solve_picture"]
@@ -207,8 +208,8 @@ def _kept(
 
 
 def for_all_of(
-    ranges: Problem, problem: Problem, search: ParadigmSearch, solution: Solved, digits: int | str, least: float
-) -> Solved | None:
+    ranges: Problem, problem: Problem, search: ParadigmSearch, solution: Explanation, digits: int | str, least: float
+) -> Explanation | None:
     """A solution whose statements hold of the whole box, in so many digits; None where they do not prove the class.
 
     Args:
@@ -221,31 +222,27 @@ def for_all_of(
     Soundness: what is returned is checked to hold of the box, and its margins are proved of the statements alone.
     Statements that were needed are needed still, as they only become wider.
     """
-    statements, margins, minimal, prices = solution
-    statements = holding(ranges, statements)
-
-    def prove(wide: list[Statement]) -> Tensor:
-        return search.prove(problem, wide, prices)
-
+    statements = holding(ranges, solution.statements)
     if problem.tolerance:
         # As wide as the problem's own intervals, for which the margins are proved.
+        prove = partial(search.prove, problem, prices=solution.prices)
         short = None if digits == EXACT_DIGITS else fewest_digits(statements, range(1, FEW_DIGITS), prove, least)
-        wide, proved = (statements, margins) if short is None else (short[0], short[1].tolist())
-        is_true = holding(ranges, solution[0]) == solution[0] and holding(ranges, wide) == wide
-        return (wide, margins_in_digits(proved), minimal, prices) if is_true else None
+        wide, proved = short or (statements, solution.margins)
+        is_true = holding(ranges, solution.statements) == solution.statements and holding(ranges, wide) == wide
+        return replace(solution, statements=wide, margins=margins_in_digits(proved)) if is_true else None
     if digits != EXACT_DIGITS:
-        (found,) = search.in_short_numbers(problem, [(statements, margins, minimal, prices)], digits, least)
+        (found,) = search.in_short_numbers(problem, [replace(solution, statements=statements)], digits, least)
         if found is None:
             return None
-        statements, _, minimal, prices = found
+        solution, statements = found, found.statements
         wider = holding(ranges, statements)
         if wider != statements:
             statements = in_digits(wider, digits if isinstance(digits, int) else FEW_DIGITS, least)
-    margins_of_all = prove(statements)
-    if not bool((margins_of_all > 0).all()) or holding(ranges, statements) != statements:
+    margins = search.prove(problem, statements, solution.prices)
+    if not bool((margins > 0).all()) or holding(ranges, statements) != statements:
         return None
-    told = shortened(margins_of_all) if digits == EXACT_DIGITS else margins_in_digits(margins_of_all.tolist())
-    return statements, told, minimal, prices
+    told = shortened(margins) if digits == EXACT_DIGITS else margins_in_digits(margins)
+    return replace(solution, statements=statements, margins=told)
 
 
 def holding(ranges: Problem, statements: Sequence[Statement]) -> list[Statement]:

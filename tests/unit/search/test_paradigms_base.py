@@ -31,14 +31,14 @@ def test_statements_prove_what_was_proved_of_them(geometry, paradigm):
     search = SEARCHES[paradigm](problem.head, problem.patches, SearchOptions(paradigm, digits="exact"))
     (solution,) = search.solve(problem, [float("inf")])
     assert not isinstance(solution, NoExplanation)
-    statements, margins, _, prices = solution
+    statements = solution.statements
 
     def proved(some):
-        return search.prove(problem, some, prices)
+        return search.prove(problem, some, solution.prices)
 
     again = proved(statements)
     finite = again.isfinite()
-    torch.testing.assert_close(again[finite], again.new_tensor(margins)[finite], rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(again[finite], solution.margins[finite], rtol=1e-5, atol=1e-6)
     wide = [proved(in_digits(statements, digits, 1e-8))[finite] for digits in (6, 3, 1)]
     for narrower, wider in zip([again[finite], *wide], wide, strict=False):
         assert (wider <= narrower + 1e-9).all()

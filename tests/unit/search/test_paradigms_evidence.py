@@ -74,7 +74,7 @@ def test_statements_are_true_and_prove_the_class(geometry):
             continue
         one = problem.take([image])
         predicted = int(one.margins.predicted[0])
-        statements, margins, _, _ = solution
+        statements = solution.statements
         own = belonging(problem.head, torch.tensor([predicted]))[0]
         lower, upper = one.activations.lower[0], one.activations.upper[0]
         for each in statements:
@@ -92,7 +92,7 @@ def test_statements_are_true_and_prove_the_class(geometry):
                 )
                 assert least <= Fraction(each.upper)
         proved = search.prove(one, statements)
-        assert (proved > 0).all() and (proved >= torch.tensor(margins, dtype=torch.float64)).all()
+        assert (proved > 0).all() and (proved >= solution.margins).all()
 
 
 def test_the_fewest_prototypes_that_do():
@@ -104,10 +104,10 @@ def test_the_fewest_prototypes_that_do():
         for image, solution in enumerate(search.solve(problem, [inf] * len(problem))):
             assert not isinstance(solution, NoExplanation)
             one = problem.take([image])
-            sums = [each for each in solution[0] if isinstance(each, SumStatement)]
+            sums = [each for each in solution.statements if isinstance(each, SumStatement)]
             lower = one.activations.lower[0].tolist()
             own = belonging(head, one.margins.predicted)[0].nonzero()[:, 0].tolist()
-            for fewer in combinations(own, len(solution[0]) - len(sums) - 1):
+            for fewer in combinations(own, len(solution.statements) - len(sums) - 1):
                 statements = [*(ActivationStatement(j, lower[j], inf) for j in fewer), *sums]
                 assert not (search.prove(one, statements) > 0).all()
 

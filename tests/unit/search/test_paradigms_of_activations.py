@@ -42,7 +42,7 @@ def test_numbers_are_short_unless_exact_ones_are_asked_for_and_no_patch_can_be_a
     problem = small_problem(geometry, 1).take([0])
     for digits in (FEWEST_DIGITS, EXACT_DIGITS):
         (solution,) = search_of(name, problem, digits=digits).solve(problem, [math.inf])
-        assert (digits_of(solution[0]) <= FEW_DIGITS) == (digits == FEWEST_DIGITS)
+        assert (digits_of(solution.statements) <= FEW_DIGITS) == (digits == FEWEST_DIGITS)
     with pytest.raises(UsageError, match="activations, which speak of all patches: none can be avoided"):
         search_of(name, problem, avoid=Avoid(patches=(1,)))
 
@@ -134,8 +134,8 @@ def test_where_far_fewer_statements_are_wanted_it_is_given_up() -> None:
     for order, is_given_up in ((None, True), (HIGHEST, False)):
         search = search_of("top_k", one, digits="exact", order=order)
         (found,) = search.solve(one, [math.inf])
-        size = sizes[order] = len(found[0])
-        assert size > 2 and found[2] and [len(each[0]) for each in search.solve(one, [size])] == [size]
+        size = sizes[order] = len(found.statements)
+        assert size > 2 and found.minimal and [len(each.statements) for each in search.solve(one, [size])] == [size]
         (given,) = search.solve(one, [0.25])
         assert isinstance(given, NoExplanation) == is_given_up
         assert not is_given_up or "a smaller explanation is known" in given.reason

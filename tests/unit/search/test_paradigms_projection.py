@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-import torch
 from support.digits import digits_of
 from support.problems import small_problem
 
@@ -24,9 +23,9 @@ def asked(geometry: str, digits: int):
         image = problem.take([number])
         (solution,) = search.solve(image, [float("inf")])
         assert not isinstance(solution, NoExplanation)
-        margins = search.prove(image, in_digits(solution[0], digits, least))
+        margins = search.prove(image, in_digits(solution.statements, digits, least))
         if not (margins > 0).all():
-            yield search, image, ([solution[0]], (margins.new_tensor(solution[1]) - margins)[None], digits, least)
+            yield search, image, ([solution.statements], (solution.margins - margins)[None], digits, least)
 
 
 @pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
@@ -36,13 +35,13 @@ def test_with_slack_few_digits_prove_the_class(geometry):
         (solved,) = search.with_slack(image, *given)
         if solved is None:
             continue
-        statements, margins, _, prices = solved
+        statements = solved.statements
         found.append(statements)
-        assert digits_of(statements) <= given[2] and prices == ()
+        assert digits_of(statements) <= given[2] and solved.prices == ()
         assert len(statements) <= 1.1 * len(given[0][0])
         proved = search.prove(image, statements)
         assert (proved > 0).all()
-        assert (proved >= torch.tensor(margins, dtype=torch.float64)).all()
+        assert (proved >= solved.margins).all()
     assert found
 
 
@@ -54,7 +53,7 @@ def test_rounds_choose_statements_whose_margins_allow_for_few_digits(geometry, m
         for exact, image, given in asked(geometry, digits):
             search = SEARCHES["projection"](image.head, image.patches, SearchOptions("projection", digits=digits))
             (solution,) = search.solve(image, [float("inf")])
-            proved.append(bool((exact.prove(image, in_digits(solution[0], digits, given[3])) > 0).all()))
+            proved.append(bool((exact.prove(image, in_digits(solution.statements, digits, given[3])) > 0).all()))
     assert any(proved)
 
 
@@ -73,4 +72,4 @@ def test_images_are_asked_together_as_each_alone():
         assert any(together)
         for image, (one, solution) in enumerate(zip(together, solutions, strict=True)):
             (alone,) = search.in_short_numbers(problem.take([image]), [solution], digits, least)
-            assert (one and one[0]) == (alone and alone[0])
+            assert (one and one.statements) == (alone and alone.statements)

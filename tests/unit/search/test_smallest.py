@@ -18,7 +18,7 @@ from verale.search import Batches, NotKept, SearchOptions, smallest
 from verale.search.costs import UNIT_COSTS
 from verale.search.explain import explain
 from verale.search.paradigms.base import cheaper
-from verale.search.problem import NoExplanation
+from verale.search.problem import Explanation, NoExplanation
 from verale.search.smallest import SHORT_ENOUGH, keep_smallest, worth_trying
 
 
@@ -36,7 +36,9 @@ class Scripted:
     def solve(self, problem, most):
         self.most = most
         return [
-            NoExplanation("no luck") if size is None else ([ActivationStatement(0, 0.0, 1.0)] * size, [], True, ())
+            NoExplanation("no luck")
+            if size is None
+            else Explanation([ActivationStatement(0, 0.0, 1.0)] * size, torch.ones(0), True)
             for size in self.sizes
         ]
 
@@ -68,7 +70,7 @@ def test_what_is_read_at_a_glance_is_not_searched_again():
 
 
 def test_a_reason_is_never_cheaper():
-    solution, why = ([], [], True, ()), NoExplanation("why")
+    solution, why = Explanation([], torch.ones(0), True), NoExplanation("why")
     assert cheaper(UNIT_COSTS, why, solution) == cheaper(UNIT_COSTS, solution, why) == solution
     assert cheaper(UNIT_COSTS, why, NoExplanation("or why")) == why
 

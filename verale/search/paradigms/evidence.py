@@ -31,9 +31,8 @@ from verale.search.digits import (
 )
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
-from verale.search.paradigms.base import Solution, Solved
 from verale.search.paradigms.of_activations import OfActivations
-from verale.search.problem import NoExplanation, Problem, shortened
+from verale.search.problem import Explanation, NoExplanation, Problem, Solution, shortened
 from verale.search.prove import UNSETTLED
 
 __all__ = ["EvidenceSearch"]
@@ -104,23 +103,25 @@ class EvidenceSearch(OfActivations):
         return self._proved_of(problem, [[statements]])[0, 0]
 
     def in_short_numbers(
-        self, problem: Problem, solutions: Sequence[Solved], digits: int | str, least: float
-    ) -> list[Solved | None]:
+        self, problem: Problem, solutions: Sequence[Explanation], digits: int | str, least: float
+    ) -> list[Explanation | None]:
         """See `ParadigmSearch`: all numbers of digits are tried together."""
         tried = [range(1, FEW_DIGITS + 1), range(FEW_DIGITS + 1, MOST_DIGITS + 1)]
         if digits != FEWEST_DIGITS:
             tried = [range(int(digits), int(digits) + 1)]
-        short: list[Solved | None] = [None] * len(solutions)
+        short: list[Explanation | None] = [None] * len(solutions)
         for numbers in tried:
             left = [image for image, solution in enumerate(short) if solution is None]
             if not left:
                 break
-            wide = [[in_digits(solutions[image][0], number, least) for number in numbers] for image in left]
+            wide = [[in_digits(solutions[image].statements, number, least) for number in numbers] for image in left]
             margins = self._proved_of(problem.take(left), wide)
-            for image, versions, proved in zip(left, wide, margins.tolist(), strict=True):
-                place = next((at for at, each in enumerate(proved) if min(each) > 0), None)
+            for image, versions, proved in zip(left, wide, margins, strict=True):
+                place = next((at for at, least in enumerate(proved.amin(1).tolist()) if least > 0), None)
                 if place is not None:
-                    short[image] = versions[place], margins_in_digits(proved[place]), solutions[image][2], ()
+                    short[image] = replace(
+                        solutions[image], statements=versions[place], margins=margins_in_digits(proved[place])
+                    )
         if digits != FEWEST_DIGITS:
             return short
         return [new or old for new, old in zip(short, solutions, strict=True)]
@@ -160,7 +161,7 @@ class EvidenceSearch(OfActivations):
                 continue
             own = list(zip(members[image], ends[image], strict=True))[: counts[image]]
             shown = [ActivationStatement(j, low, math.inf) for j, low in own]
-            solutions.append(([*shown, *of_sums], shortened(margins), needed[image], ()))
+            solutions.append(Explanation([*shown, *of_sums], shortened(margins), needed[image]))
         return solutions
 
     def _fewest(self, table: Tensor, may: Tensor, gains: Tensor, need: Tensor, possible: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from verale.certificate import ActivationStatement, PatchStatement, Prices, Stat
 from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.rounding import Enclosure
-from verale.search.activations import ActivationExplanation, Activations
+from verale.search.activations import Activations
 from verale.search.costs import NONE_FOUND
 from verale.search.covers import Clauses, Cover, Covers
 from verale.search.digits import EXACT
@@ -23,7 +23,7 @@ from verale.search.linked import Linked
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import require_memory
 from verale.search.paradigms.of_activations import OneByOne
-from verale.search.problem import GivenUpError, Pair, Problem, UnexplainedError, given_up
+from verale.search.problem import Explanation, GivenUpError, Pair, Problem, UnexplainedError, given_up
 from verale.search.prove import without_doubtful
 from verale.search.rounds.stepwise import first_statements
 from verale.search.stated import Stated, pairs_of, statements_about
@@ -38,9 +38,7 @@ _HOPELESS = 1.15
 """Of 24 images, what was found first had at most so many times as many statements as what was found in the end."""
 
 
-def explain_mixed(
-    problem: Problem, projection: Projection, linked: Linked, most: float = math.inf
-) -> ActivationExplanation:
+def explain_mixed(problem: Problem, projection: Projection, linked: Linked, most: float = math.inf) -> Explanation:
     """The cheapest explanation found of the only image of a problem; the smallest, where there are no costs.
 
     Statements about activations, a ceiling and a floor are chosen so that they cover what every rival lacks
@@ -114,7 +112,7 @@ class _Known:
             lambda ends: self._linked.over(ends, self._observed.lower < ends[:, None]).maximum(base.lower),
         )
 
-    def after(self, pairs: list[Pair]) -> ActivationExplanation | None:
+    def after(self, pairs: list[Pair]) -> Explanation | None:
         """An explanation with at most these statements about patches; None where none is found."""
         base = self._box(pairs)
         cover = self._covers.best(self._clauses(base), Clauses.alone(self._observed, base))
@@ -128,7 +126,7 @@ class _Known:
         pairs = without_doubtful(self._problem, self._projection, pairs, costly, self._told(own))
         statements = [*statements_about(self._problem, pairs), *own]
         margins = self.margins(statements)
-        return ActivationExplanation(statements, margins, False) if bool((margins > 0).all()) else None
+        return Explanation(statements, margins, False) if bool((margins > 0).all()) else None
 
     def _statements(self, cover: Cover) -> list[Statement]:
         return list(self._activations.cover(cover).statements(ActivationStatement))
@@ -155,7 +153,7 @@ class MixedSearch(OneByOne):
         if head.classes > _CLASSES:
             raise UsageError(f"paradigm 'mixed' takes at most {_CLASSES} classes, not {head.classes}; use 'top_k'")
 
-    def explain(self, problem: Problem, most: float) -> ActivationExplanation:
+    def explain(self, problem: Problem, most: float) -> Explanation:
         """See `OneByOne`."""
         return explain_mixed(problem, *self._known, most)
 

@@ -10,6 +10,7 @@ import math
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import torch
@@ -22,15 +23,24 @@ from verale.certificate.words import below
 from verale.errors import UsageError
 from verale.head import Head
 from verale.paradigms import HIGHEST
-from verale.search.activations import ActivationExplanation, Activations
+from verale.search.activations import Activations
 from verale.search.costs import NONE_FOUND
 from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS, Tolerance
 from verale.search.hopeless import NEIGHBOURS, least_sizes
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
-from verale.search.paradigms.base import ParadigmSearch, Solution
+from verale.search.paradigms.base import ParadigmSearch
 from verale.search.priced import PricedActivations
-from verale.search.problem import GivenUpError, NoExplanation, Problem, UnexplainedError, given_up, shortened
+from verale.search.problem import (
+    Explanation,
+    GivenUpError,
+    NoExplanation,
+    Problem,
+    Solution,
+    UnexplainedError,
+    given_up,
+    shortened,
+)
 from verale.search.stated import Stated
 
 __all__ = [
@@ -65,7 +75,7 @@ class OneByOne(OfActivations):
         return True
 
     @abstractmethod
-    def explain(self, problem: Problem, most: float) -> ActivationExplanation:
+    def explain(self, problem: Problem, most: float) -> Explanation:
         """An explanation of the only image, its margins proved.
 
         Raises:
@@ -107,10 +117,10 @@ class OneByOne(OfActivations):
                 outcome = NoExplanation(str(error))
                 continue
             left = self.shrunk(each, found)
-            return left.statements, shortened(left.margins), left.minimal, ()
+            return replace(left, margins=shortened(left.margins))
         return outcome
 
-    def shrunk(self, problem: Problem, found: ActivationExplanation) -> ActivationExplanation:
+    def shrunk(self, problem: Problem, found: Explanation) -> Explanation:
         """The explanation without statements that the others make needless; itself where there is no such rule."""
         return found
 
@@ -124,11 +134,11 @@ class OfActivationsAlone(OneByOne):
         super().__init__(head, patches, options)
         self._linked = Linked(head, patches)
 
-    def shrunk(self, problem: Problem, found: ActivationExplanation) -> ActivationExplanation:
+    def shrunk(self, problem: Problem, found: Explanation) -> Explanation:
         """See `OneByOne`."""
         if not self._linked.says_more:
             return found
-        return ActivationExplanation(*self._linked.shrunk(problem.margins, found.statements))
+        return Explanation(*self._linked.shrunk(problem.margins, found.statements))
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`."""
@@ -145,7 +155,7 @@ class TopKSearch(OfActivationsAlone):
         """See `OneByOne`: of the highest activations all are stated, however many."""
         return self.options.order != HIGHEST
 
-    def explain(self, problem: Problem, most: float) -> ActivationExplanation:
+    def explain(self, problem: Problem, most: float) -> Explanation:
         """See `OneByOne`."""
         return explain_top_k(problem, self.options.order != HIGHEST)
 
@@ -155,7 +165,7 @@ class SparseSearch(OfActivationsAlone):
 
     name = "sparse"
 
-    def explain(self, problem: Problem, most: float) -> ActivationExplanation:
+    def explain(self, problem: Problem, most: float) -> Explanation:
         """See `OneByOne`."""
         return explain_sparse(problem)
 
@@ -165,7 +175,7 @@ class SparseSearch(OfActivationsAlone):
         require_geometry(cls.name, head, "a softmax head; for a metric head use 'top_k'")
 
 
-def explain_top_k(problem: Problem, fewest: bool = True) -> ActivationExplanation:
+def explain_top_k(problem: Problem, fewest: bool = True) -> Explanation:
     """A subset-minimal top-k explanation of one image.
 
     Where the readout is linear, ceiling, floor and stated activations are chosen freely, so that they are few
@@ -227,7 +237,7 @@ def highest(activations: Activations) -> tuple[list[int], Stated]:
     return at(bisect_left(range(size), True, key=entails))
 
 
-def explain_sparse(problem: Problem) -> ActivationExplanation:
+def explain_sparse(problem: Problem) -> Explanation:
     """A subset-minimal explanation of one image by activations alone, of a head with a linear readout.
 
     It begins with a small cover (`Covers`), or with all activations where rounding leaves no cover. Each statement is

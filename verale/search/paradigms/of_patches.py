@@ -19,8 +19,8 @@ from verale.head import Head
 from verale.paradigms import ORDERS, PARADIGMS
 from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS, ends_in_digits, in_digits, least_unit, margins_in_digits
 from verale.search.options import SearchOptions
-from verale.search.paradigms.base import ParadigmSearch, Solution, Solved, cheaper, require_products
-from verale.search.problem import NoExplanation, Pair, Problem, shortened
+from verale.search.paradigms.base import ParadigmSearch, cheaper, require_products
+from verale.search.problem import Explanation, NoExplanation, Pair, Problem, Solution, shortened
 from verale.search.prove import HOPELESS, Explained, not_surely_needed, without_doubtful
 from verale.search.rounds.explain import LARGEST, MORE, SHORT, admits, admits_head, explain_spatial
 from verale.search.rounds.stepwise import Stepwise
@@ -68,7 +68,7 @@ class OfPatches(ParadigmSearch):
         for order in later:
             limits = most
             if not problem.costs:
-                sizes = (math.inf if isinstance(known, NoExplanation) else len(known[0]) for known in solutions)
+                sizes = (math.inf if isinstance(known, NoExplanation) else len(known.statements) for known in solutions)
                 limits = list(map(min, most, sizes))
             solutions = list(map(partial(cheaper, problem.costs), solutions, self._in_order(problem, order, limits)))
         return solutions
@@ -90,7 +90,7 @@ class OfPatches(ParadigmSearch):
                 continue
             statements = statements_about(problem, solution.pairs, image)
             prices = (Prices(c, tuple(paid), tuple(paid.values())) for c, paid in solution.prices.items())
-            solutions.append((statements, shortened(solution.margins), solution.minimal, tuple(prices)))
+            solutions.append(Explanation(statements, shortened(solution.margins), solution.minimal, tuple(prices)))
         return solutions
 
 
@@ -139,10 +139,10 @@ class ProjectionSearch(OfPatches):
 
     def with_slack(
         self, problem: Problem, statements: Sequence[Sequence[Statement]], lost: Tensor, digits: int, least: float
-    ) -> list[Solved | None]:
+    ) -> list[Explanation | None]:
         """See `ParadigmSearch`. The search step by step, which knows exact statements alone, is asked for margins that
         are greater by what widths cost; what is long and searched in rounds has been asked for them already."""
-        found: list[Solved | None] = [None] * len(statements)
+        found: list[Explanation | None] = [None] * len(statements)
         if problem.costs or self.orders[0] != ORDERS[0]:
             return found
         in_rounds = admits(problem, self.spatial, self.orders[0])
@@ -151,7 +151,9 @@ class ProjectionSearch(OfPatches):
                 found[image] = self._with_slack(problem.take([image]), pairs_of(each), lost[image], digits, least)
         return found
 
-    def _with_slack(self, image: Problem, pairs: list[Pair], lost: Tensor, digits: int, least: float) -> Solved | None:
+    def _with_slack(
+        self, image: Problem, pairs: list[Pair], lost: Tensor, digits: int, least: float
+    ) -> Explanation | None:
         guard, most = 0.0, LARGEST * len(pairs)
         for _ in range(_TRIES):
             # In two digits: so that no last bit, which depends on the processor, decides what is found.
@@ -166,7 +168,7 @@ class ProjectionSearch(OfPatches):
             margins = self.prove(image, wide)
             if bool((margins > 0).all()):
                 kept, more, needed = self._without_needless(image, explanation.pairs, doubtful, wide, margins)
-                return kept, margins_in_digits(more.tolist()), needed, ()
+                return Explanation(kept, margins_in_digits(more), needed)
             lost = explanation.margins - margins
         return None
 
