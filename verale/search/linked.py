@@ -238,7 +238,6 @@ class _Unlinked:
         self._everywhere = everywhere
 
     def ranges(self, observed: Enclosure, stated: Tensor) -> Enclosure:
-        """See `Lipschitz.ranges`."""
         own = stated.nonzero()[:, 0]
         ends = [end.repeat(len(own), 1) for end in (self._everywhere.lower, self._everywhere.upper)]
         for end, known in zip(ends, (observed.lower, observed.upper), strict=True):
@@ -246,16 +245,13 @@ class _Unlinked:
         return Enclosure.unchecked(*ends)
 
     def floors(self, low: Tensor, own: Tensor) -> Tensor:
-        """See `Lipschitz.floors`."""
         ends = self._everywhere.lower.expand(*low.shape, -1).clone()
         return ends.scatter_(-1, own.expand_as(low)[..., None], low[..., None])
 
     def most_by_others(self, high: Tensor, of: Tensor) -> Tensor:
-        """See `Lipschitz.most_by_others`."""
         return torch.full_like(high, math.inf)
 
     def least_by_others(self, low: Tensor, of: Tensor) -> Tensor:
-        """See `Lipschitz.least_by_others`."""
         return torch.full_like(low, -math.inf)
 
 

@@ -20,12 +20,12 @@ from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.head import Head, as_patches
 from verale.paradigms import READABLE
-from verale.search import Costs
+from verale.search import Costs, SearchOptions
 from verale.search.activations import Activations
 from verale.search.costs import UNIT_COSTS
 from verale.search.explain import explain
-from verale.search.paradigms.of_activations import explain_top_k
 from verale.search.problem import Problem
+from verale.search.smallest import SEARCHES
 
 CASES = [
     ("euclidean", "projection"),
@@ -132,10 +132,13 @@ def test_explanations_by_activations_cost_no_less_than_the_cheapest_and_hardly_m
     for number in range(2):
         costs = drawn(seed + 2 * number, prototypes=8)
         problem = problem_of(small_head(geometry, seed, prototypes=8), seed=seed, images=3)
+        top_k = SEARCHES["top_k"](problem.head, problem.patches, SearchOptions("top_k"))
         for image in range(len(problem)):
             one = problem.take([image])
             best = cheapest(Activations(one), costs)
-            cost = min(costs.total(explain_top_k(each).statements) for each in (one, replace(one, costs=costs)))
+            cost = min(
+                costs.total(top_k.explain(each, math.inf).statements) for each in (one, replace(one, costs=costs))
+            )
             assert cost >= best - 1e-9
             sums[0] += cost
             sums[1] += best

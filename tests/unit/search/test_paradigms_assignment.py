@@ -10,19 +10,25 @@ from support.heaviest import heaviest_left
 from support.problems import margins_from_scratch, problem_of, small_problem, tied_problem
 from support.small import small_head
 
-from verale.bounds import Assignment, Simplex
+from verale.bounds import Simplex
 from verale.head import Box
 from verale.paradigms import ORDERS
 from verale.search.costs import Avoid
-from verale.search.paradigms.assignment import explain_assignment
+from verale.search.options import SearchOptions
 from verale.search.problem import NoExplanation
 from verale.search.rounds.explain import explain_spatial
+from verale.search.smallest import SEARCHES
+
+
+def explained(problem, order="rival", most=math.inf):
+    search = SEARCHES["assignment"](problem.head, problem.patches, SearchOptions("assignment"))
+    return search.explain(problem, order, [most] * len(problem))
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_best_prices_close_every_rival_and_none_without_any_one_statement(seed):
     problem = small_problem("softmax", seed, images=6, patches=7)
-    for image, explanation in enumerate(explain_assignment(problem, Assignment(problem.head), "rival")):
+    for image, explanation in enumerate(explained(problem)):
         one, pairs = problem.take([image]), explanation.pairs
         margins = heaviest_left(one, pairs)
         assert margins.min() > 0
@@ -36,33 +42,31 @@ def test_the_best_prices_close_every_rival_and_none_without_any_one_statement(se
 @pytest.mark.parametrize("seed", range(4))
 def test_prices_are_stated_for_the_rivals_that_simplex_leaves_open(seed, order):
     problem = small_problem("softmax", seed)
-    for image, explanation in enumerate(explain_assignment(problem, Assignment(problem.head), order)):
+    for image, explanation in enumerate(explained(problem, order)):
         alone = margins_from_scratch(problem.take([image]), Simplex(problem.head), [explanation.pairs])[0]
         assert sorted(explanation.prices) == (~(alone > 0)).nonzero().flatten().tolist()
         assert all(price > 0 for prices in explanation.prices.values() for price in prices.values())
 
 
 def test_fewer_statements_than_under_simplex():
-    sizes = {Simplex: 0, Assignment: 0}
+    simplex = assignment = 0
     for seed in range(4):
         problem = small_problem("softmax", seed, images=6, patches=7)
-        for paradigm, search in ((Simplex, explain_spatial), (Assignment, explain_assignment)):
-            sizes[paradigm] += sum(len(each.pairs) for each in search(problem, paradigm(problem.head), "rival"))
-    assert sizes[Assignment] < sizes[Simplex]
+        simplex += sum(len(each.pairs) for each in explain_spatial(problem, Simplex(problem.head), "rival"))
+        assignment += sum(len(each.pairs) for each in explained(problem))
+    assert assignment < simplex
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_an_image_with_too_many_statements_is_given_up(order):
     problem = small_problem("softmax", 0, images=1)
-    (explanation,) = explain_assignment(problem, Assignment(problem.head), order)
-    (given_up,) = explain_assignment(problem, Assignment(problem.head), order, [0.0])
+    (given_up,) = explained(problem, order, 0.0)
     assert "given up" in given_up.reason
-    assert explain_assignment(problem, Assignment(problem.head), order, [math.inf])[0].pairs == explanation.pairs
 
 
 def test_a_tie_gives_a_reason():
     problem = tied_problem(softmax=True)
-    (reason,) = explain_assignment(problem, Assignment(problem.head), "rival")
+    (reason,) = explained(problem)
     assert isinstance(reason, NoExplanation) and "stays open" in reason.reason
 
 
@@ -75,8 +79,7 @@ def test_what_quick_growth_does_not_know_is_grown_as_under_simplex(what):
     problem = problem_of(head, 0.001 if what == "tolerance" else 0.0, seed=1)
     if what == "avoid":
         problem = replace(problem, avoid=Avoid(prototypes=(3,)))
-    explained = explain_assignment(problem, Assignment(head), "rival")
-    found = [each for each in explained if not isinstance(each, NoExplanation)]
+    found = [each for each in explained(problem) if not isinstance(each, NoExplanation)]
     assert found
     for each in found:
         assert (each.margins > 0).all()

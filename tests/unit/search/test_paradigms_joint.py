@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from math import inf
 
 import pytest
 import safetensors.torch
@@ -15,8 +16,15 @@ from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.head import Head, as_patches
 from verale.search.explain import explain
-from verale.search.paradigms.joint import _TRIALS, _Estimates, explain_joint
+from verale.search.options import SearchOptions
+from verale.search.paradigms.joint import _TRIALS, _Estimates
 from verale.search.problem import NoExplanation, Problem
+from verale.search.smallest import SEARCHES
+
+
+def explained(problem: Problem, most: float = inf):
+    search = SEARCHES["joint"](problem.head, 1, SearchOptions("joint"))
+    return search.explain(problem, "rival", [most] * len(problem))
 
 
 def latents(head: Head, seed: int) -> torch.Tensor:
@@ -46,7 +54,7 @@ def test_the_checker_proves_what_is_found_and_that_it_is_minimal(name: str, prot
 def test_no_smaller_set_is_proved(name: str) -> None:
     head = joint_head(name, 2)
     joint, problem = Joint(head), Problem.of(head, as_patches(latents(head, 2)))
-    for image, explanation in enumerate(explain_joint(problem, joint)):
+    for image, explanation in enumerate(explained(problem)):
         assert not isinstance(explanation, NoExplanation)
         sets = list(combinations(range(head.size), max(0, len(explanation.pairs) - 1)))
         margins = margins_of_sets(joint, problem, image, sets)
@@ -78,10 +86,10 @@ def test_a_limit_of_statements_is_kept(trials: int, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("verale.search.paradigms.joint._TRIALS", trials)
     head = joint_head("inner product", 1, 9)
     problem = Problem.of(head, as_patches(latents(head, 1)[:2]))
-    sizes = [len(each.pairs) for each in explain_joint(problem, Joint(head)) if not isinstance(each, NoExplanation)]
+    sizes = [len(each.pairs) for each in explained(problem) if not isinstance(each, NoExplanation)]
     assert len(sizes) == 2 and max(sizes) > 1
     for limit in (1.0, 5.0):
-        for size, each in zip(sizes, explain_joint(problem, Joint(head), [limit] * 2), strict=True):
+        for size, each in zip(sizes, explained(problem, limit), strict=True):
             if size <= limit:
                 assert not isinstance(each, NoExplanation) and len(each.pairs) == size
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from math import inf
 
 import pytest
 import safetensors.torch
@@ -11,23 +12,25 @@ from support.problems import small_problem, tied_problem
 from support.small import small_head, small_latents, varied_head
 
 from verale.adapters.cabrnet import load_head
-from verale.bounds import Projection
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.checker import Status, check
 from verale.demo.network import RUN, load_images, load_network
 from verale.errors import UsageError
 from verale.search.batches import Batches
 from verale.search.explain import explain
-from verale.search.linked import Linked
 from verale.search.options import SearchOptions
-from verale.search.paradigms.mixed import explain_mixed
-from verale.search.problem import GivenUpError, UnexplainedError
+from verale.search.problem import GivenUpError, Problem, UnexplainedError
+from verale.search.smallest import SEARCHES
 
 HEADS = ("euclidean", "scaled", "cosine", "negated", "rooted", "cosine rectified")
 
 
 def head_of(name: str, seed: int = 0):
     return small_head(name, seed) if name in ("euclidean", "scaled", "cosine") else varied_head(name, seed)
+
+
+def search_of(problem: Problem):
+    return SEARCHES["mixed"](problem.head, problem.patches, SearchOptions("mixed"))
 
 
 def without(data: bytes, number: int) -> bytes:
@@ -98,10 +101,9 @@ def test_many_classes_and_little_memory_are_refused(monkeypatch):
 def test_a_tie_gives_a_reason_and_it_is_given_up_where_a_smaller_explanation_is_known():
     tied = tied_problem().take([0])
     with pytest.raises(UnexplainedError, match="though every activation is stated"):
-        explain_mixed(tied, Projection(tied.head), Linked(tied.head, tied.patches))
+        search_of(tied).explain(tied, inf)
     problem = small_problem("euclidean").take([0])
-    known = Projection(problem.head), Linked(problem.head, problem.patches)
-    size = len(explain_mixed(problem, *known).statements)
-    assert len(explain_mixed(problem, *known, size).statements) == size
+    size = len(search_of(problem).explain(problem, inf).statements)
+    assert len(search_of(problem).explain(problem, size).statements) == size
     with pytest.raises(GivenUpError, match="given up at"):
-        explain_mixed(problem, *known, 0)
+        search_of(problem).explain(problem, 0)

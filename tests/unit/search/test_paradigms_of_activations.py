@@ -22,7 +22,7 @@ from verale.search import Avoid, SearchOptions
 from verale.search.activations import Activations
 from verale.search.digits import EXACT_DIGITS, FEW_DIGITS, FEWEST_DIGITS
 from verale.search.least import least_document
-from verale.search.paradigms.of_activations import explain_sparse, explain_top_k, highest
+from verale.search.paradigms.of_activations import highest
 from verale.search.problem import GivenUpError, NoExplanation, Problem, UnexplainedError
 from verale.search.smallest import SEARCHES
 
@@ -35,6 +35,10 @@ def images(problem: Problem) -> list[Problem]:
 
 def search_of(name: str, problem: Problem, **options):
     return SEARCHES[name](problem.head, problem.patches, SearchOptions(name, **options))
+
+
+def explained(name: str, problem: Problem):
+    return search_of(name, problem).explain(problem, math.inf)
 
 
 @pytest.mark.parametrize(("geometry", "name"), NAMES)
@@ -63,18 +67,18 @@ def test_a_search_without_an_explanation_says_why(error, tries, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("explain", "geometry", "seed"),
-    [*((explain_top_k, name, 2) for name in GEOMETRIES), *((explain_sparse, "softmax", seed) for seed in range(4))],
+    ("paradigm", "geometry", "seed"),
+    [*(("top_k", name, 2) for name in GEOMETRIES), *(("sparse", "softmax", seed) for seed in range(4))],
 )
-def test_the_class_follows_and_every_statement_is_needed(explain, geometry, seed):
+def test_the_class_follows_and_every_statement_is_needed(paradigm, geometry, seed):
     for one in images(small_problem(geometry, seed)):
-        explanation = explain(one)
+        explanation = explained(paradigm, one)
         statements = explanation.statements
         assert explanation.minimal and (explanation.margins > 0).all()
         assert least_margin(one, statements) == pytest.approx(float(explanation.margins.amin()), abs=SLACK)
         for dropped in statements:
             assert least_margin(one, [each for each in statements if each is not dropped]) <= SLACK
-        if explain is explain_sparse:
+        if paradigm == "sparse":
             prototypes = [each.prototype for each in statements if isinstance(each, ActivationStatement)]
             assert prototypes == sorted(set(prototypes)) and len(prototypes) == len(statements)
             order = (activations := Activations(one)).highest_first
@@ -85,7 +89,7 @@ def test_the_class_follows_and_every_statement_is_needed(explain, geometry, seed
 def test_statements_are_true_and_no_more_than_the_highest_need(name):
     """Under every readout and pooling."""
     for one in images(problem_of(varied_head(name), images=2)):
-        statements = explain_top_k(one).statements
+        statements = explained("top_k", one).statements
         ends = ends_of(statements, one.head.size)
         assert (ends.lower <= one.activations.lower[0]).all() and (ends.upper >= one.activations.upper[0]).all()
         assert [type(each) for each in statements].count(OrderStatement) <= 1
@@ -114,7 +118,7 @@ def test_k_is_the_least_and_the_clause_is_true(geometry):
 
 def test_with_a_tolerance_statements_are_wider_and_still_entail():
     for one in images(small_problem("euclidean", 2, tolerance=0.01)):
-        explanation = explain_top_k(one)
+        explanation = explained("top_k", one)
         ends = ends_of(explanation.statements, one.head.size)
         finite = torch.cat([ends.lower[ends.lower.isfinite()], ends.upper[ends.upper.isfinite()]])
         assert (explanation.margins > 0).all()
@@ -123,9 +127,9 @@ def test_with_a_tolerance_statements_are_wider_and_still_entail():
 
 def test_a_tie_gives_a_reason():
     with pytest.raises(UnexplainedError, match="stays open though every activation is stated"):
-        explain_top_k(tied_problem())
+        explained("top_k", tied_problem())
     with pytest.raises(UnexplainedError, match=r"stays open .* though every activation that could help is stated"):
-        explain_sparse(tied_problem(softmax=True))
+        explained("sparse", tied_problem(softmax=True))
 
 
 def test_where_far_fewer_statements_are_wanted_it_is_given_up() -> None:
@@ -147,4 +151,4 @@ def test_digits_reach_the_bound_of_all_explanations():
     head, digits = load_head(RUN), as_patches(load_network().latents(load_images().images[:2]))
     for image in digits:
         least, _ = least_document(head, image)
-        assert len(explain_top_k(Problem.of(head, image[None])).statements) == least
+        assert len(explained("top_k", Problem.of(head, image[None])).statements) == least

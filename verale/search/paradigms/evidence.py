@@ -68,14 +68,12 @@ class EvidenceSearch(OfActivations):
 
     @classmethod
     def require(cls, head: Head, patches: int) -> None:
-        """See `ParadigmSearch`."""
         super().require(head, patches)
         if not isinstance(head.readout, Linear):
             raise UsageError(f"paradigm {cls.name!r} needs a linear readout: it states a sum of weighted activations")
 
     @property
     def is_alone(self) -> bool:
-        """See `ParadigmSearch`."""
         return False
 
     @property
@@ -99,7 +97,6 @@ class EvidenceSearch(OfActivations):
         return solutions
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
-        """See `ParadigmSearch`."""
         return self._proved_of(problem, [[statements]])[0, 0]
 
     def in_short_numbers(

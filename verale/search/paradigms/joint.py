@@ -26,7 +26,7 @@ from verale.search.problem import NoExplanation, Problem
 from verale.search.prove import UNSETTLED, Explained, SpatialExplanation, inner_margins
 from verale.search.stated import Stated
 
-__all__ = ["JointSearch", "explain_joint"]
+__all__ = ["JointSearch"]
 
 _TRIALS = 2**17
 """The most sets, times rivals, of one size that are all tried."""
@@ -43,21 +43,6 @@ _NOISE = 2.0**-28
 _RIDGE = 1e-13
 
 _OPEN = NoExplanation("the class stays open though every observable is stated")
-
-
-def explain_joint(problem: Problem, joint: Joint, most: list[float] | None = None) -> list[Explained]:
-    """For each image an explanation, or why there is none.
-
-    Args:
-        problem: N images of one patch.
-        joint: the bounds of its head.
-        most: for each image how many statements its explanation may have; without it, as many as it takes.
-
-    Soundness: what is returned is proved by `Joint.margins`.
-    """
-    limits = [float("inf")] * len(problem) if most is None else most
-    inner = Projection(problem.head).inner()
-    return [_Search(problem.take([image]), joint, inner, limit).run() for image, limit in enumerate(limits)]
 
 
 class _Search:
@@ -98,7 +83,11 @@ class _Search:
             self._tried = count
             sets = self._sets(list(combinations(self._left, count)))
             least = torch.cat([self._estimates.of_sets(some).amin(1) for some in torch.split(sets, _AT_ONCE)])
-            for chosen in sets[self._first(sets, least)].tolist():
+            if self._problem.costs:  # of the cheapest
+                costs = least.new_tensor(self._costs)[sets].sum(1).masked_fill(least <= 0, torch.inf)
+                least = least.masked_fill(costs > costs.amin(), -torch.inf)
+            first = least.topk(min(_PROVED, len(least)))
+            for chosen in sets[first.indices[first.values > 0]].tolist():
                 if found is not None and self._of(chosen) >= self._of(found[0]):
                     break
                 margins = self._margins(chosen)
@@ -110,14 +99,6 @@ class _Search:
     def _of(self, stated: Sequence[int]) -> float:
         """What statements cost."""
         return math.fsum(map(self._costs.__getitem__, stated))
-
-    def _first(self, sets: Tensor, least: Tensor) -> Tensor:
-        """The indices of some sets (M, n) to prove first, by their least margins (M,): with costs, of the cheapest."""
-        if self._problem.costs:
-            costs = least.new_tensor(self._costs)[sets].sum(1).masked_fill(least <= 0, torch.inf)
-            least = least.masked_fill(costs > costs.amin(), -torch.inf)
-        first = least.topk(min(_PROVED, len(least)))
-        return first.indices[first.values > 0]
 
     def _grown(self) -> tuple[list[int], Tensor] | None:
         """Statements that are added one by one until the class follows, less those that are not needed."""
@@ -251,7 +232,10 @@ class _Estimates:
 
 
 class JointSearch(OfPatches):
-    """See `explain_joint`. There is no order among the patches of one."""
+    """The fewest statements. There is no order among the patches of one.
+
+    Soundness: what is returned is proved by `Joint.margins`.
+    """
 
     name = "joint"
     bounds = Joint
@@ -260,11 +244,10 @@ class JointSearch(OfPatches):
     bytes_per_patch = 0
 
     def explain(self, problem: Problem, order: str, most: list[float]) -> list[Explained]:
-        """See `OfPatches`."""
-        return explain_joint(problem, self.spatial, most)
+        inner = Projection(problem.head).inner()
+        return [_Search(problem.take([i]), self.spatial, inner, limit).run() for i, limit in enumerate(most)]
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
-        """See `ParadigmSearch`."""
         ends = Stated.of(statements, problem.head.size).ends
         lower, upper = ends.lower[None], ends.upper[None]
         margins: Tensor = self.spatial.margins(problem.margins.predicted, lower, upper).lower[0]

@@ -52,12 +52,10 @@ class OfPatches(ParadigmSearch):
 
     @property
     def is_alone(self) -> bool:
-        """See `ParadigmSearch`."""
         return not any(admits_head(self.head, self.spatial, order) for order in self.orders)
 
     @property
     def bytes_per_patch(self) -> int:
-        """See `ParadigmSearch`."""
         return 8 * _NUMBERS_PER_PAIR * self.head.size
 
     def propose(self, problem: Problem, most: list[float]) -> list[Solution]:
@@ -78,7 +76,6 @@ class OfPatches(ParadigmSearch):
         return explain_spatial(problem, self.spatial, order, most)
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
-        """See `ParadigmSearch`."""
         stated = problem.with_ends(statements)
         return stated.proved_margins(stated.ranges(self.spatial, [pairs_of(statements)]))[0]
 

@@ -78,7 +78,6 @@ class Stepwise:
     def choose(
         self, images: list[int], guard: float, most: list[float], early: list[list[Pair]]
     ) -> list[list[Pair] | NoExplanation | None]:
-        """See `Engine`."""
         choices: list[list[Pair] | NoExplanation | None] = []
         for image, limit, first in zip(images, most, early, strict=True):
             stating = _Stating(self.problem.take([image]), self.paradigm, guard)
@@ -87,7 +86,6 @@ class Stepwise:
         return choices
 
     def prove(self, chosen: dict[int, list[Pair]]) -> dict[int, Proved | None]:
-        """See `Engine`."""
         return {image: self._prove(self.problem.take([image]), pairs) for image, pairs in chosen.items()}
 
     def _prove(self, problem: Problem, pairs: list[Pair]) -> Proved | None:
