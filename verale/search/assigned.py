@@ -133,19 +133,15 @@ class _Ends:
         floor = masses.floor.expand(count, -1).scatter_reduce(1, statements.prototype, low, "amax")
         top = torch.zeros_like(floor).scatter_reduce(1, statements.prototype, high, "amax")
         if statements.fill:
-            floor = torch.maximum(floor, _determined(masses, statements, kept))
+            # What masses are at least where all others of their patch are stated: what those leave.
+            shape, place = masses.low.shape, statements.patch * masses.low.shape[2] + statements.prototype
+            stated = torch.zeros(shape, dtype=torch.bool, device=kept.device)
+            stated.flatten(1).scatter_reduce_(1, place, kept, "amax")
+            high = torch.zeros_like(masses.low).flatten(1).scatter_add(1, place, statements.high * kept).view(shape)
+            others = 1 - (high.sum(2, keepdim=True) - high)
+            determined = stated.sum(2, keepdim=True) - stated.long() == shape[2] - 1
+            floor = torch.maximum(floor, others.where(determined, 0.0).amax(1))
         return cls(left, floor, top, masses.margins(floor[:, None], top[:, None])[:, 0])
-
-
-def _determined(masses: Masses, statements: _Statements, kept: Tensor) -> Tensor:
-    """(N, P) what masses are at least where all others of their patch are stated: what those leave."""
-    shape, place = masses.low.shape, statements.patch * masses.low.shape[2] + statements.prototype
-    stated = torch.zeros(shape, dtype=torch.bool, device=kept.device)
-    stated.flatten(1).scatter_reduce_(1, place, kept, "amax")
-    high = torch.zeros_like(masses.low).flatten(1).scatter_add(1, place, statements.high * kept).view(shape)
-    others = 1 - (high.sum(2, keepdim=True) - high)
-    determined = stated.sum(2, keepdim=True) - stated.long() == shape[2] - 1
-    return others.where(determined, 0.0).amax(1)
 
 
 class _Dropping:
@@ -216,27 +212,19 @@ class _Dropping:
         hosted = _Hosted.of(ends, kept, bound, masses.noise)
         closed, surely = torch.ones(len(kept), dtype=torch.bool), {}
         for image in images:
-            margin = self._worst(image, hosted)
-            if margin is not None:
-                closed[image], surely[image] = False, margin < 0
+            noise, margins, bounds = hosted.noise[image], hosted.margins[image], hosted.bound[image]
+            recent = self._open[image]
+            (doubtful,) = (bounds <= noise).nonzero()
+            for rival in sorted(doubtful.tolist(), key=lambda c: (c not in recent, bounds[c])):
+                margin = margins[rival]
+                if margin >= -noise[rival]:
+                    margin -= float(self._hosted[image].matching(rival, hosted, image).gained.sum())
+                if margin <= noise[rival]:
+                    self._open[image] = [*(c for c in recent if c != rival), rival][-_REMEMBERED:]
+                    closed[image], surely[image] = False, bool(margin + noise[rival] < 0)
+                    if surely[image]:
+                        break
         return closed.to(kept.device), surely
-
-    def _worst(self, image: int, hosted: _Hosted) -> float | None:
-        """By how much some rival that stays open is surely open, if that is negative; None if all are closed."""
-        worst = None
-        noise, margins, bound = hosted.noise[image], hosted.margins[image], hosted.bound[image]
-        (doubtful,) = (bound <= noise).nonzero()
-        recent = self._open[image]
-        for rival in sorted(doubtful.tolist(), key=lambda c: (c not in recent, bound[c])):
-            margin = margins[rival]
-            if margin >= -noise[rival]:
-                margin -= float(self._hosted[image].matching(rival, hosted, image).gained.sum())
-            if margin <= noise[rival]:
-                self._open[image] = [*(c for c in recent if c != rival), rival][-_REMEMBERED:]
-                worst = float(margin + noise[rival])
-                if worst < 0:
-                    break
-        return worst
 
     def _find_needed(self, images: list[int]) -> None:
         """Mark the statements without which a matching leaves a rival open."""
@@ -255,11 +243,19 @@ class _Dropping:
         ends = _Ends.of(masses, statements, self._kept)
         bound = self._payers.bounded(ends.left, ends.top, ends.margins, torch.full_like(masses.noise, math.inf))
         hosted = _Hosted.of(ends, self._kept, bound, masses.noise)
-        images, rivals = self._open_alone(ends).nonzero(as_tuple=True)
+        # rivals that stay open, or nearly so, if each prototype may have the largest remainder open to it
+        shape, place = masses.low.shape, statements.patch * masses.low.shape[2] + statements.prototype
+        left = ends.left[..., None].expand(shape).flatten(1)
+        left = left.scatter_reduce(1, place, 1 - 2 * self._kept.to(left), "amin").view(shape)
+        alone = masses.margins(ends.floor[:, None], torch.maximum(ends.top, left.amax(1))[:, None])[:, 0]
+        images, rivals = (alone <= masses.noise).nonzero(as_tuple=True)
         prices = self._payers.prices(images, rivals, ends.left, ends.top).cpu().numpy()
         prototypes = self._payers.prototype[images, rivals].cpu().numpy()
         priced: list[dict[int, dict[int, float]]] = [{} for _ in range(len(masses))]
-        least = [self._least(image, hosted) for image in range(len(masses))]
+        least = [math.inf] * len(masses)  # that the best prices prove, of those rivals that the bound leaves open
+        for image, rival in zip(*((hosted.bound <= hosted.noise).nonzero()), strict=True):
+            gained = self._hosted[image].matching(rival, hosted, image).gained.sum()
+            least[image] = min(least[image], float(hosted.margins[image, rival] - gained))
         for image, rival, price, prototype in zip(images.tolist(), rivals.tolist(), prices, prototypes, strict=True):
             margins = hosted.bound[image]
             if margins[rival] < least[image] or margins[rival] <= hosted.noise[image, rival]:
@@ -269,33 +265,12 @@ class _Dropping:
             (paid,) = price.nonzero()
             rounded = rounded_up(price[paid], float(margins[rival]))
             priced[image][rival] = dict(sorted(zip(prototype[paid].tolist(), rounded.tolist(), strict=True)))
-        return [
-            Assigned(self._pairs(image), self._sure[image], priced[image], hosted.bound[image])
-            for image in range(len(masses))
-        ]
-
-    def _open_alone(self, ends: _Ends) -> Tensor:
-        """(N, C) rivals that stay open, or nearly so, if each prototype may have the largest remainder open to it."""
-        masses, statements = self._masses, self._statements
-        shape, place = masses.low.shape, statements.patch * masses.low.shape[2] + statements.prototype
-        left = ends.left[..., None].expand(shape).flatten(1)
-        left = left.scatter_reduce(1, place, 1 - 2 * self._kept.to(left), "amin").view(shape)
-        high = torch.maximum(ends.top, left.amax(1))
-        return masses.margins(ends.floor[:, None], high[:, None])[:, 0] <= masses.noise
-
-    def _least(self, image: int, hosted: _Hosted) -> float:
-        """The least margin that the best prices prove, of those rivals that the bound leaves open."""
-        (doubtful,) = (hosted.bound[image] <= hosted.noise[image]).nonzero()
-        least = math.inf
-        for rival in doubtful.tolist():
-            gained = self._hosted[image].matching(rival, hosted, image).gained.sum()
-            least = min(least, float(hosted.margins[image, rival] - gained))
-        return least
-
-    def _pairs(self, image: int) -> list[Pair]:
-        kept, statements = self._kept[image], self._statements
-        ends = statements.patch[image][kept].tolist(), statements.prototype[image][kept].tolist()
-        return sorted(zip(*ends, strict=True))
+        assigned = []
+        for image, kept in enumerate(self._kept):
+            pairs = statements.patch[image][kept].tolist(), statements.prototype[image][kept].tolist()
+            stated = sorted(zip(*pairs, strict=True))
+            assigned.append(Assigned(stated, self._sure[image], priced[image], hosted.bound[image]))
+        return assigned
 
 
 @dataclass(frozen=True, eq=False)
