@@ -116,19 +116,25 @@ class Rounds:
         if not images:
             return []
         problem = self.problem.take(images)
-        guards = torch.full((len(images),), guard, dtype=torch.float64)
         of_images = Images(problem, self.paradigm)
         if any(early):
             stated, count = _listed(problem, [self._grown[image] for image in images])
             chosen: list[list[Pair] | NoExplanation | None] = [[] for _ in images]
         else:
-            stated, count, chosen = self._grow(of_images, guards, most)
+            growth = Growth(of_images)
+            grown = growth.grow(guard, torch.tensor(most, dtype=torch.float64)).tolist()
+            stated, count = growth.statements()
+            size = count.view(len(images), -1).sum(1).tolist()
+            chosen = [
+                [] if is_grown else given_up(each) if each > limit else None
+                for is_grown, each, limit in zip(grown, size, most, strict=True)
+            ]
         is_grown = torch.tensor([isinstance(each, list) for each in chosen])
         if not bool(is_grown.any()):
             return chosen
         deletion = Deletion(of_images, self.paradigm, problem.observed, stated, count)
         if self._widened is not None:
-            deletion = self._grown_on(deletion, self._widened, guards, is_grown)
+            deletion = self._grown_on(deletion, self._widened, guard, is_grown)
         deletion.shrink(problem.noise, problem.by_patch(early))
         spans = deletion.spans
         left = {
@@ -136,26 +142,13 @@ class Rounds:
             for at, (image, each) in enumerate(zip(images, chosen, strict=True))
             if isinstance(each, list)
         }
-        grown = ((image, _pairs(stated, count, at, problem.patches)) for at, image in enumerate(images))
-        self._grown |= {image: pairs for image, pairs in grown if image in left}
+        self._grown |= {
+            image: _pairs(stated, count, at, problem.patches) for at, image in enumerate(images) if image in left
+        }
         self._last = left, images, deletion
         return [left.get(image, each) for image, each in zip(images, chosen, strict=True)]
 
-    def _grow(
-        self, images: Images, guards: Tensor, most: list[float]
-    ) -> tuple[Tensor, Tensor, list[list[Pair] | NoExplanation | None]]:
-        """(N * L, M) the stated prototypes, (N * L,) how many there are, and of which images they serve: the list of
-        those is empty. Of the others, why not."""
-        growth = Growth(images)
-        grown = growth.grow(guards, torch.tensor(most, dtype=torch.float64)).tolist()
-        stated, count = growth.statements()
-        size = count.view(len(images), -1).sum(1).tolist()
-        return stated, count, [
-            [] if is_grown else given_up(each) if each > limit else None
-            for is_grown, each, limit in zip(grown, size, most, strict=True)
-        ]  # fmt: skip
-
-    def _grown_on(self, deletion: Deletion, widened: Widened, guards: Tensor, asked_of: Tensor) -> Deletion:
+    def _grown_on(self, deletion: Deletion, widened: Widened, guard: float, asked_of: Tensor) -> Deletion:
         """The same with the statements more that margins need where intervals are widened, of the images (N,) that are
         asked of. Those of which this takes too many stay as they are."""
         images, spans = deletion.images, deletion.spans
@@ -164,11 +157,13 @@ class Rounds:
         if not bool(asked_of.any() & spans.clear.all()):
             return deletion
         lost = deletion.lost(widened).nan_to_num(0.0, 0.0, 0.0)
-        asked = _two_digits(MORE * torch.maximum(lost, _AT_LEAST * lost.amax(1, keepdim=True)))
+        asked = (MORE * torch.maximum(lost, _AT_LEAST * lost.amax(1, keepdim=True))).clamp(min=0)
+        # In two digits: so that no last bit, which depends on the processor, decides what is found.
+        asked = to_powers(Enclosure.unchecked(asked, asked), decades(asked) - 1).upper
         images.ask(asked)
         growth = Growth(images)
         growth.begin_with(spans)
-        grown = growth.grow(guards, torch.where(asked_of, LARGEST * size, 0.0)) & asked_of
+        grown = growth.grow(guard, torch.where(asked_of, LARGEST * size, 0.0)) & asked_of
         images.ask(asked * grown[:, None])
         stated, count = growth.statements()
         rows, most = grown.repeat_interleave(images.patches), max(stated.shape[1], spans.stated.shape[1])
@@ -209,12 +204,6 @@ class Rounds:
                 explanation = SpatialExplanation(chosen[image], margins[at], not pairs)
                 proved[image] = explanation, [] if have_slack[at] else pairs
         return proved
-
-
-def _two_digits(margins: Tensor) -> Tensor:
-    """Margins rounded up, so that no last bit, which depends on the processor, decides what is found."""
-    margins = margins.clamp(min=0)
-    return to_powers(Enclosure.unchecked(margins, margins), decades(margins) - 1).upper
 
 
 def _pairs(stated: Tensor, count: Tensor, image: int, patches: int) -> list[Pair]:
