@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,9 +22,8 @@ from verale.search.digits import AUTO, EXACT, EXACT_DIGITS, FEWEST_DIGITS, Toler
 from verale.search.inflate import inflate
 from verale.search.options import SearchOptions, Unexplained
 from verale.search.paradigms.base import require_memory
-from verale.search.problem import Explanation, NoExplanation, Problem
+from verale.search.problem import NoExplanation, Problem
 from verale.search.smallest import Kept, NotKept, best_paradigm, has_prices, keep_smallest, priced_margins, searches_of
-from verale.version import __version__
 
 if TYPE_CHECKING:
     from verale.search.through import ThroughNetwork
@@ -212,7 +211,8 @@ class Batches:
             explanation = Unexplained(None if evaluated is None else int(evaluated.predicted), reason)
         else:
             subject = through.subject(picture)
-            explanation = self._certificate(subject, cast(int, predicted), kept.paradigm, kept.solution)
+            given = subject, cast(int, predicted), kept.paradigm, self.patches
+            explanation = kept.solution.certificate(self.head, *given)
         activations = None if evaluated is None else evaluated.activations[0]
         return ImageResult(explanation, self.head, activations, kept.others)
 
@@ -239,7 +239,8 @@ class Batches:
                         reason += f"; the tolerance is {tolerance}: try a smaller one, or {_AUTO}"
                 explanation: Certificate | Unexplained = Unexplained(None if activations is None else predicted, reason)
             else:
-                explanation = self._certificate({"latents": digest(patches)}, predicted, kept.paradigm, kept.solution)
+                given = {"latents": digest(patches)}, predicted, kept.paradigm, self.patches
+                explanation = kept.solution.certificate(self.head, *given)
                 if self.options.inflate and has_prices(kept.paradigm, self.head):
                     with torch.device("cpu"):
                         explanation = inflate(self.head, patches, explanation)
@@ -279,20 +280,3 @@ class Batches:
             return NoExplanation(f"{why} statements; allow more, or {FEWEST_DIGITS!r}")
         narrower = (each for each in tolerance.narrower() if bool(image.widened(each).settled > 0))
         return NoExplanation(f"{why} statements; try {next(narrower, 0)}, or {_AUTO}")
-
-    def _certificate(
-        self, subject: Mapping[str, Any], predicted: int, paradigm: str, found: Explanation
-    ) -> Certificate:
-        margins = enumerate(found.margins.tolist())
-        return Certificate(
-            head=self.head.digest,
-            **subject,
-            predicted=predicted,
-            paradigm=paradigm,
-            patches=self.patches,
-            statements=tuple(found.statements),
-            margins=tuple(None if rival == predicted else margin for rival, margin in margins),
-            minimal=found.minimal,
-            version=__version__,
-            prices=found.prices,
-        )
