@@ -22,10 +22,9 @@ from verale.search.prove import (
     Proved,
     SpatialExplanation,
     not_surely_needed,
-    propose_and_prove,
     without_doubtful,
 )
-from verale.search.rounds.explain import explain_spatial
+from verale.search.rounds.explain import explain_spatial, propose_and_prove
 from verale.search.rounds.stepwise import first_statements
 
 FAILS, DOUBTFUL = [(9, 9)], (0, 5)

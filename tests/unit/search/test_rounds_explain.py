@@ -7,8 +7,8 @@ from support.named import ADMITTED, problem_named
 from support.problems import margins_from_scratch
 
 from verale.bounds import Projection
-from verale.search.prove import not_surely_needed, propose_and_prove
-from verale.search.rounds.explain import Rounds, admits
+from verale.search.prove import not_surely_needed
+from verale.search.rounds.explain import Rounds, admits, propose_and_prove
 
 NAMES = tuple(name for name in ADMITTED if "mean" not in name)
 """Where each activation is that of one patch."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,13 +16,13 @@ from verale.paradigms import ORDERS
 from verale.rounding import Enclosure
 from verale.rounding.decimals import decades, to_powers
 from verale.search.problem import NoExplanation, Pair, Problem, given_up
-from verale.search.prove import UNSETTLED, Explained, Proved, SpatialExplanation, propose_and_prove
+from verale.search.prove import HOPELESS, UNSETTLED, Explained, Proved, SpatialExplanation, without_doubtful
 from verale.search.rounds.deletion import Deletion
 from verale.search.rounds.growth import Growth
 from verale.search.rounds.images import Images
 from verale.search.rounds.stepwise import Stepwise
 
-__all__ = ["LARGEST", "MORE", "SHORT", "Rounds", "admits", "admits_head", "explain_spatial"]
+__all__ = ["LARGEST", "MORE", "SHORT", "Rounds", "admits", "admits_head", "explain_spatial", "propose_and_prove"]
 
 GUARD = 1e-6
 """Growth ends when all estimated margins exceed this."""
@@ -93,8 +94,59 @@ def explain_spatial(
     return [explained[image] for image in range(len(problem))]
 
 
+def propose_and_prove(engine: Rounds | Stepwise, most: list[float] | None = None) -> dict[int, Explained]:
+    """The explanations of the images of which the engine finds some, and why others were given up.
+
+    What an engine proposes for an image counts only once rounded bounds prove it; where they do not, it is asked again
+    with a larger guard. Statements that are not surely needed are dropped where rounded bounds prove that they can be;
+    if that leaves some, the engine tries once to do without them.
+
+    Args:
+        engine: proposes, and has its proposals proved.
+        most: for each image how many statements its explanation may have; it is given up when that is hopeless.
+
+    Soundness: whatever the engine proposes, an explanation has margins that its statements alone prove.
+    """
+    images = list(range(len(engine.problem)))
+    limits = [math.inf] * len(images) if most is None else [HOPELESS * limit for limit in most]
+    explained: dict[int, Explained] = {}
+    open_, unproved = images, images
+    why: dict[int, NoExplanation] = {}
+
+    def surely_needed(chosen: dict[int, list[Pair]]) -> dict[int, SpatialExplanation]:
+        proved = engine.prove(chosen)
+        return {image: each[0] for image, each in proved.items() if each is not None and not each[1]}
+
+    for guard in engine.guards:
+        asked = open_ if guard < engine.guards[0] else unproved
+        choices = engine.choose(asked, guard, [limits[image] for image in asked], [[] for _ in asked])
+        chosen = dict(zip(asked, choices, strict=True))
+        why |= {image: each for image, each in chosen.items() if isinstance(each, NoExplanation)}
+        proved = engine.prove({image: each for image, each in chosen.items() if isinstance(each, list)})
+        why |= {image: UNSETTLED for image, each in proved.items() if each is None}
+        explained |= {image: each[0] for image, each in proved.items() if each}
+        doubtful = {image: each for image, each in proved.items() if each and each[1]}
+        fewer = {
+            image: without_doubtful(engine.problem.take([image]), engine.paradigm, found.pairs, pairs)
+            for image, (found, pairs) in doubtful.items()
+        }
+        surely = surely_needed(fewer)
+        left = {image: pairs for image, (_, pairs) in doubtful.items() if image not in surely}
+        if left:
+            others = engine.choose(list(left), guard, [math.inf] * len(left), list(left.values()))
+            surely |= surely_needed(
+                {image: each for image, each in zip(left, others, strict=True) if isinstance(each, list)}
+            )
+        explained |= surely
+        unproved = [image for image, each in proved.items() if each is None]
+        open_ = [image for image, each in sorted(why.items()) if each.stays_open and image not in explained]
+        if not (open_ or unproved):
+            break
+    return why | explained
+
+
 class Rounds:
-    """See `verale.search.prove.Engine`. It has no answer for images that it does not explain.
+    """An engine as `Stepwise` is. It has no answer for images that it does not explain.
 
     Args:
         problem: N images, such as `admits` admits.
@@ -112,7 +164,7 @@ class Rounds:
     def choose(
         self, images: list[int], guard: float, most: list[float], early: list[list[Pair]]
     ) -> list[list[Pair] | NoExplanation | None]:
-        """See `Engine`. Where some are to be left out early, growth is not repeated."""
+        """See `Stepwise`. Where some are to be left out early, growth is not repeated."""
         if not images:
             return []
         problem = self.problem.take(images)
@@ -173,7 +225,7 @@ class Rounds:
         return Deletion(images, self.paradigm, spans.observed, stated, count)
 
     def prove(self, chosen: dict[int, list[Pair]]) -> dict[int, Proved | None]:
-        """See `Engine`. What margins were asked for is needed: no statement is in doubt, though none may be sure."""
+        """See `Stepwise`. What margins were asked for is needed: no statement is in doubt, though none may be sure."""
         if not chosen:
             return {}
         if self._last is not None and all(self._last[0].get(image) == pairs for image, pairs in chosen.items()):

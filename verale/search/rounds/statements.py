@@ -1,8 +1,8 @@
 """Statements about the patches of one image, under any paradigm: what one more, or one less, would say.
 
 `Statements` bounds each trial anew. Where a paradigm allows for less, a class of its own keeps what trials share:
-statements that bound by themselves, each alone (`Apart`); masses (`StatedMasses`); exact ones that a deletion changes
-by one direction (`Directions`). All bounds are rounded outward.
+statements that bound by themselves, each alone (`Apart`); exact ones that a deletion changes by one direction
+(`Directions`). All bounds are rounded outward.
 """
 
 from __future__ import annotations
@@ -77,8 +77,10 @@ class Statements:
 
     def tried(self, patches: Tensor, prototypes: Tensor) -> Trial:
         """What a statement more about some patches would say."""
-        stated, count = self._more(patches, prototypes)
-        return Trial(patches, prototypes, self._bounds(patches, stated, count))
+        count = self.count[patches]
+        stated = self.stated[patches, : int(count.max()) + 1].clone()
+        stated[torch.arange(len(patches)), count] = prototypes
+        return Trial(patches, prototypes, self._bounds(patches, stated, count + 1))
 
     def add(self, trial: Trial, at: Tensor) -> None:
         """State what was tried, at some places of the trial, of different patches."""
@@ -102,13 +104,6 @@ class Statements:
     def _enter(self, patches: Tensor, ranges: Enclosure) -> None:
         self.ranges.lower[patches], self.ranges.upper[patches] = ranges.lower, ranges.upper
 
-    def _more(self, patches: Tensor, prototypes: Tensor) -> tuple[Tensor, Tensor]:
-        """The statements about some patches, and one more each."""
-        count = self.count[patches]
-        stated = self.stated[patches, : int(count.max()) + 1].clone()
-        stated[torch.arange(len(patches)), count] = prototypes
-        return stated, count + 1
-
     def _less(self, patches: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
         """The statements about some patches without one each."""
         gone = torch.arange(self.stated.shape[1]) == places[:, None]
@@ -119,6 +114,11 @@ class Statements:
         """(S, P) what statements (S, M), of which the first few count, say of some patches."""
         if isinstance(self.paradigm, Projection):
             return ranges_of_listed(self.paradigm, stated, count, self.observed[patches])
+        if isinstance(self.paradigm, Simplex):
+            entered = torch.zeros(len(patches), self.observed.shape[1] + 1, dtype=torch.bool)
+            nothing = torch.arange(stated.shape[1]) >= count[:, None]
+            entered.scatter_(1, stated.masked_fill(nothing, self.observed.shape[1]), True)
+            return self.paradigm.of_masses(entered[:, :-1], self.observed[patches])
         lists = [each[:length] for each, length in zip(stated.tolist(), count.tolist(), strict=True)]
         ranges: Enclosure = self.paradigm.ranges(lists, self.observed[patches])
         return ranges
@@ -158,18 +158,6 @@ class Directions(Statements):
         if self._spans is not None:
             new = Spans(self.paradigm, self.stated[patches], self.count[patches], self.observed[patches])
             self._spans.replace(patches, new, self._deletions, new.deletions())
-
-
-class StatedMasses(Statements):
-    """Masses; see `verale.bounds.Simplex`."""
-
-    def _bounds(self, patches: Tensor, stated: Tensor, count: Tensor) -> Enclosure:
-        observed = self.observed[patches]
-        entered = torch.zeros(observed.shape[0], observed.shape[1] + 1, dtype=torch.bool)
-        nothing = torch.arange(stated.shape[1]) >= count[:, None]
-        entered.scatter_(1, stated.masked_fill(nothing, observed.shape[1]), True)
-        ranges: Enclosure = self.paradigm.of_masses(entered[:, :-1], observed)
-        return ranges
 
 
 class Apart(Statements):
@@ -247,11 +235,8 @@ class Apart(Statements):
         return torch.stack([ranges.lower, -ranges.upper])
 
 
-_CLASSES: dict[type[Any], type[Statements]] = {Triangle: Apart, Simplex: StatedMasses}
-
-
 def statements_of(problem: Problem, paradigm: SpatialParadigm) -> Statements:
     """None yet, about the only image."""
     if isinstance(paradigm, Projection) and not problem.tolerance and problem.is_finite:
         return Directions(problem, paradigm)
-    return _CLASSES.get(type(paradigm), Statements)(problem, paradigm)
+    return Apart(problem, paradigm) if isinstance(paradigm, Triangle) else Statements(problem, paradigm)

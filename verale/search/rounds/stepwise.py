@@ -62,12 +62,13 @@ _HUGE, _TINY = 1e150, 1e-300
 
 
 class Stepwise:
-    """See `verale.search.prove.Engine`.
+    """Proposes statements for the images of one problem, and has them proved.
 
-    Args:
+    Attributes:
         problem: N images.
         paradigm: how statements bound observables.
-        order: in which statements are added.
+        guards: a margin of plain floats counts as positive above a guard. The first is tried first; where the proof
+            fails greater ones are, and where the class stays open smaller ones.
     """
 
     guards: tuple[float, ...] = GUARDS
@@ -78,6 +79,14 @@ class Stepwise:
     def choose(
         self, images: list[int], guard: float, most: list[float], early: list[list[Pair]]
     ) -> list[list[Pair] | NoExplanation | None]:
+        """For each image the statements, why there are none, or None where the engine finds none.
+
+        Args:
+            images: their indices.
+            guard: one of the guards.
+            most: for each image, how many statements are too many before shrinking.
+            early: for each image, the statements to leave out before others, where they can be.
+        """
         choices: list[list[Pair] | NoExplanation | None] = []
         for image, limit, first in zip(images, most, early, strict=True):
             stating = _Stating(self.problem.take([image]), self.paradigm, guard)
@@ -86,6 +95,7 @@ class Stepwise:
         return choices
 
     def prove(self, chosen: dict[int, list[Pair]]) -> dict[int, Proved | None]:
+        """What statements prove of some images, rounded outward; None where a margin is not positive."""
         proved: dict[int, Proved | None] = dict.fromkeys(chosen)
         exact = self.paradigm if isinstance(self.paradigm, ExactParadigm) and not self.problem.tolerance else None
         keeps_order = self.paradigm.ordered or bool(self.problem.tolerance)
