@@ -29,8 +29,7 @@ from verale.certificate import Certificate
 from verale.head import Head, evaluate
 from verale.rounding import Enclosure
 from verale.rules.coverage import coverage_of
-from verale.search.inflate import plain_numbers, widened
-from verale.search.priced import PricedEnds, PricedMargins
+from verale.search.inflate import PricedEnds, PricedMargins, plain_numbers, widened
 from verale.search.problem import NOISE, shortened
 from verale.search.smallest import priced_margins
 from verale.search.stated import Stated

@@ -243,7 +243,8 @@ class Batches:
                 explanation = kept.solution.certificate(self.head, *given)
                 if self.options.inflate and has_prices(kept.paradigm, self.head):
                     with torch.device("cpu"):
-                        explanation = inflate(self.head, patches, explanation)
+                        priced = priced_margins(kept.paradigm, self.head, predicted, self.patches)
+                        explanation = inflate(priced, patches, explanation)
             results.append(ImageResult(explanation, self.head, activations, kept.others))
         return results
 

@@ -154,31 +154,32 @@ def solve_picture(
     leaving = box_leaves_domain(head, box)
     if leaving is not None:
         return None, Kept("", NoExplanation(leaving), ())
-    exact = Problem.of(head, _middle_of(box)[None], EXACT, options.avoid, options.costs)
+    middle = (box.lower + box.upper) / 2
+    middle = torch.where(middle.isfinite(), middle.clamp(box.lower, box.upper), 0.0)  # 0 where nothing is known
+    exact = Problem.of(head, middle[None], EXACT, options.avoid, options.costs)
     ranges = exact.over(box)
     kept = Kept("", UNCERTAIN if exact.is_finite else BEYOND, ())
     if bool(ranges.settled > 0):
         for problem, digits in _attempts(exact, ranges, options):
-            kept = _kept(ranges, problem, searches, digits, least)
-            if not isinstance(kept.solution, NoExplanation):
+            if not bool(problem.settled > 0):
+                kept = Kept("", UNCERTAIN.but(f", widened to {problem.tolerance}"), ())
+                continue
+            (kept,) = keep_smallest(problem, searches)
+            if isinstance(kept.solution, NoExplanation):
+                words = f"; avoided: {problem.avoid}" if problem.avoid else ""
+                kept = replace(kept, solution=kept.solution.but(words))
+                continue
+            search = next(search for search in searches if search.name == kept.paradigm)
+            found = for_all_of(ranges, problem, search, kept.solution, digits, least)
+            kept = replace(kept, solution=found or _NOT_OF_ALL)
+            if found is not None:
                 break
     return None if isinstance(kept.solution, NoExplanation) else int(exact.margins.predicted), kept
 
 
-def _middle_of(box: Enclosure) -> Tensor:
-    """(L, D) latents in the middle of a box; 0 where nothing is known."""
-    middle = (box.lower + box.upper) / 2
-    return torch.where(middle.isfinite(), middle.clamp(box.lower, box.upper), 0.0)
-
-
 def _attempts(exact: Problem, ranges: Problem, options: SearchOptions) -> Iterator[tuple[Problem, int | str]]:
-    """Problems to solve, one after the other, and in how many digits what is found is told.
-
-    Args:
-        exact: the problem of the middle.
-        ranges: the problem of the box.
-        options: how to search.
-    """
+    """Problems of the middle or of the box to solve, one after the other, and in how many digits what is found is
+    told."""
     digits = options.digits
     for tolerance in tolerances(options.tolerance):
         if tolerance:
@@ -191,20 +192,6 @@ def _attempts(exact: Problem, ranges: Problem, options: SearchOptions) -> Iterat
             continue
         for each in _WIDE_DIGITS if digits == FEWEST_DIGITS else (MOST_DIGITS,):
             yield ranges.widened(Tolerance(digits=each)), digits
-
-
-def _kept(
-    ranges: Problem, problem: Problem, searches: Sequence[ParadigmSearch], digits: int | str, least: float
-) -> Kept:
-    """What is kept of one attempt."""
-    if not bool(problem.settled > 0):
-        return Kept("", UNCERTAIN.but(f", widened to {problem.tolerance}"), ())
-    (kept,) = keep_smallest(problem, searches)
-    if isinstance(kept.solution, NoExplanation):
-        return replace(kept, solution=kept.solution.but(f"; avoided: {problem.avoid}" if problem.avoid else ""))
-    (search,) = (search for search in searches if search.name == kept.paradigm)
-    found = for_all_of(ranges, problem, search, kept.solution, digits, least)
-    return replace(kept, solution=_NOT_OF_ALL if found is None else found)
 
 
 def for_all_of(
@@ -262,18 +249,13 @@ def _holding(ranges: Problem, statement: Statement) -> Statement:
         case OrderStatement(exempt, upper):
             return replace(statement, upper=max(upper, _greatest(activations.upper[0], exempt)))
         case SumStatement(rivals, upper):
-            taken = _taken_back(ranges)
+            margins = cast(LinearMargins, ranges.margins)
+            taken = margins.taken_back(activations, belonging(ranges.head, margins.predicted))[0]
             return replace(
                 statement, upper=max(upper, float((taken if rivals is None else taken[list(rivals)]).amax()))
             )
         case FloorStatement(exempt, lower):
             return replace(statement, lower=min(lower, -_greatest(-activations.lower[0], exempt)))
-
-
-def _taken_back(ranges: Problem) -> Tensor:
-    """(C,) what the prototypes of other classes take back at most, at the only image."""
-    margins = cast(LinearMargins, ranges.margins)
-    return margins.taken_back(ranges.activations, belonging(ranges.head, margins.predicted))[0]
 
 
 def _greatest(ends: Tensor, exempt: Sequence[int]) -> float:

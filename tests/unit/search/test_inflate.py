@@ -29,12 +29,17 @@ def given(geometry: str, paradigm: str):
     return head, as_patches(small_latents(head, images=2, patches=1 if paradigm == "joint" else 5))
 
 
+def inflated(head, image, certificate):
+    given = certificate.paradigm, head, certificate.predicted, certificate.patches
+    return inflate(priced_margins(*given), image, certificate)
+
+
 @cache
 def explained(geometry: str, paradigm: str):
     """A head, images, their certificates and the inflated ones."""
     head, images = given(geometry, paradigm)
     narrow = explain(head, images, paradigm)
-    return head, images, narrow, [inflate(head, *each) for each in zip(images, narrow, strict=True)]
+    return head, images, narrow, [inflated(head, *each) for each in zip(images, narrow, strict=True)]
 
 
 @pytest.mark.parametrize(("geometry", "paradigm"), CASES)
@@ -121,7 +126,7 @@ def test_a_certificate_that_loses_a_statement_claims_minimality_no_more():
     ends = zip(stated.lower.tolist(), stated.upper.tolist(), strict=True)
     all_stated = tuple(ActivationStatement(j, *each) for j, each in enumerate(ends))
     more = replace(exact, statements=(*all_stated, OrderStatement((0, 1, 2), 5.0)), minimal=True)
-    wide = inflate(head, image, more)
+    wide = inflated(head, image, more)
     assert wide.size == 2 and not wide.minimal
 
 

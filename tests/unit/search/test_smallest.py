@@ -13,13 +13,13 @@ from verale.certificate import ActivationStatement, Certificate
 from verale.certificate.statements import to_read
 from verale.checker import Auditor, Status
 from verale.head import as_patches
-from verale.paradigms import PARADIGMS, READABLE, paradigms_of
+from verale.paradigms import READABLE
 from verale.search import Batches, NotKept, SearchOptions, smallest
 from verale.search.costs import UNIT_COSTS
 from verale.search.explain import explain
 from verale.search.paradigms.base import cheaper
 from verale.search.problem import Explanation, NoExplanation
-from verale.search.smallest import SHORT_ENOUGH, keep_smallest, worth_trying
+from verale.search.smallest import SHORT_ENOUGH, keep_smallest
 
 
 def results_of(head, latents, paradigm, **options):
@@ -99,16 +99,6 @@ def test_no_paradigm_gives_less_to_read(geometry, monkeypatch):
         for other in result.others:
             assert other.size == given[other.paradigm].size if other.size is not None else "given up" in other.reason
     assert explained
-
-
-def test_the_order_of_trying_is_that_of_ease_and_covers_the_registry():
-    for geometry in PARADIGMS["top_k"].geometries:
-        names = worth_trying(geometry, patches=1)
-        assert set(names) == set(paradigms_of(geometry, patches=1))
-        assert [PARADIGMS[name].spatial for name in names] == sorted(PARADIGMS[name].spatial for name in names)
-        for name in names:
-            smaller_one = PARADIGMS[name].seldom_below
-            assert smaller_one is None or smaller_one not in names or names.index(smaller_one) < names.index(name)
 
 
 def test_a_paradigm_that_cannot_win_is_given_up(monkeypatch):

@@ -27,10 +27,10 @@ from verale.search.activations import Activations
 from verale.search.costs import NONE_FOUND
 from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS, Tolerance
 from verale.search.hopeless import NEIGHBOURS, least_sizes
+from verale.search.inflate import PricedActivations
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch
-from verale.search.priced import PricedActivations
 from verale.search.problem import (
     Explanation,
     GivenUpError,
