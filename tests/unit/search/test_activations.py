@@ -32,7 +32,11 @@ def test_a_cover_states_what_is_true_and_counts_its_clauses(geometry):
     activations = images(geometry)[0]
     cover, prototypes = everything(activations)
     stated = activations.cover(cover)
-    assert (stated.size, stated.prototypes) == (len(cover.stated) + cover.clauses, prototypes) == (len(prototypes) + 2, prototypes)
+    assert (
+        (stated.size, stated.prototypes)
+        == (len(cover.stated) + cover.clauses, prototypes)
+        == (len(prototypes) + 2, prototypes)
+    )
     actual = activations.problem.activations
     assert (stated.ends.lower <= actual.lower).all() and (stated.ends.upper >= actual.upper).all()
     without = _without(stated, FLOOR)

@@ -8,8 +8,7 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from support.problems import small_problem
 
-from verale.search.masses import Masses
-from verale.search.matching import Payers, heaviest_matching, least_prices
+from verale.search.masses import Masses, Payers, heaviest_matching, least_prices
 
 STATED = 0.2
 

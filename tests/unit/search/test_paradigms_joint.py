@@ -66,7 +66,7 @@ def test_estimates_are_what_is_proved(name: str) -> None:
     head = joint_head(name, 3)
     joint, problem = Joint(head), Problem.of(head, as_patches(latents(head, 3)))
     observed, predicted = problem.observed[:1], problem.margins.predicted[:1]
-    estimates = _Estimates.of(joint, int(predicted), (observed.lower + observed.upper)[0] / 2)
+    estimates = _Estimates(joint, int(predicted), (observed.lower + observed.upper)[0] / 2)
     for count in (1, 2, 3):
         sets = list(combinations(range(head.size - 1), count))  # the last prototype equals the first
         found, proved = estimates.of_sets(torch.tensor(sets)), margins_of_sets(joint, problem, 0, sets)

@@ -17,14 +17,7 @@ from verale.errors import UsageError, option
 from verale.head import Head
 from verale.paradigms import PARADIGMS
 from verale.search.costs import UNIT_COSTS, Costs
-from verale.search.digits import (
-    FEW_DIGITS,
-    FEWEST_DIGITS,
-    MOST_DIGITS,
-    fewest_digits,
-    in_digits,
-    margins_in_digits,
-)
+from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS, MOST_DIGITS, fewest_digits, in_digits, margins_in_digits
 from verale.search.options import SearchOptions
 from verale.search.problem import Explanation, NoExplanation, Problem, Solution
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
@@ -55,7 +54,7 @@ class _Search:
         self._left = problem.avoid.prototypes_left(problem.head.size) if problem.avoid.patches_left(1) else []
         middle = (problem.observed.lower + problem.observed.upper)[0] / 2
         self._costs: list[float] = problem.costs.of_pairs(1, problem.head.size)[0].tolist()
-        self._estimates = _Estimates.of(joint, int(self._predicted), middle)
+        self._estimates = _Estimates(joint, int(self._predicted), middle)
 
     def run(self) -> Explained:
         domain = activation_range(self._problem.head, 1)
@@ -68,7 +67,14 @@ class _Search:
         if found is None or len(found[0]) > self._most:
             return NoExplanation(f"no explanation was found with at most {self._most:.0f} statements")
         stated, proved = found
-        minimal = not self._problem.tolerance and self._needed(stated)
+        minimal = not self._problem.tolerance
+        if minimal:  # whether without any one statement some margin is surely negative, term by term and as one target
+            left = [[k for k in stated if k != j] for j in stated]
+            copies = self._problem.take([0] * len(left))
+            one_by_one = inner_margins(copies, self._inner, [[(0, k) for k in each] for each in left])
+            together = self._estimates.of_sets(self._sets(left)) if len(stated) > 1 else self._estimates.of_none()
+            surely = (one_by_one < -copies.noise[:, None]) & (together < -_NOISE * self._estimates.scale)
+            minimal = bool(surely.any(1).all())
         return SpatialExplanation([(0, j) for j in stated], proved, minimal)
 
     def _among_all(self) -> tuple[list[int], Tensor] | None:
@@ -142,17 +148,7 @@ class _Search:
         upper = torch.where(chosen, observed.upper, torch.inf)
         return self._joint.margins(self._predicted, lower, upper).lower[0]
 
-    def _needed(self, stated: list[int]) -> bool:
-        """Whether without any one statement some rival's margin is surely negative, term by term and as one target."""
-        left = [[k for k in stated if k != j] for j in stated]
-        copies = self._problem.take([0] * len(left))
-        one_by_one = inner_margins(copies, self._inner, [[(0, k) for k in each] for each in left])
-        together = self._estimates.of_sets(self._sets(left)) if len(stated) > 1 else self._estimates.of_none()
-        surely = (one_by_one < -copies.noise[:, None]) & (together < -_NOISE * self._estimates.scale)
-        return bool(surely.any(1).all())
 
-
-@dataclass(frozen=True, eq=False)
 class _Estimates:
     """Margins of one image under equalities, in closed form (certificates/v1.md, "Weights that serve").
 
@@ -164,26 +160,17 @@ class _Estimates:
         scale: (C,) about the size of a margin's terms.
     """
 
-    targets: Tensor
-    bias: Tensor
-    products: Tensor
-    curved: bool
-    reach: float
-    observed: Tensor
-    scale: Tensor
-
-    @classmethod
-    def of(cls, joint: Joint, predicted: int, observed: Tensor) -> _Estimates:
-        """The estimates of an image."""
+    def __init__(self, joint: Joint, predicted: int, observed: Tensor) -> None:
         facts, size, curved = joint.facts, len(observed), joint.head.geometry.is_distance
         targets, bias = (each[0] for each in joint.targets(torch.tensor([predicted])))
-        scale = (targets * facts.units[:size]).abs().sum(1) + bias.abs()
+        self.scale = (targets * facts.units[:size]).abs().sum(1) + bias.abs()
         bias = bias.index_fill(0, torch.tensor([predicted]), torch.inf)
         vectors = facts.vectors[:size] if curved else -2 * facts.vectors[:size]
         if not curved:
             observed, bias = observed - facts.constants[:size], bias + targets @ facts.constants[:size]
-        reach = 0.0 if curved else float(facts.units[size])
-        return cls(targets, bias, vectors @ vectors.T, curved, reach, observed, scale)
+        self.reach = 0.0 if curved else float(facts.units[size])
+        self.targets, self.bias, self.curved, self.observed = targets, bias, curved, observed
+        self.products = vectors @ vectors.T
 
     def of_none(self) -> Tensor:
         """(1, C) the margins if nothing is stated."""

@@ -92,14 +92,14 @@ class OfPatches(ParadigmSearch):
 
 
 class TriangleSearch(OfPatches):
-    """See `verale.bounds.Triangle`: the published bounds, for comparison."""
+    """The published bounds, for comparison."""
 
     name = "triangle"
     bounds = Triangle
 
 
 class HypersphereSearch(OfPatches):
-    """See `verale.bounds.Hypersphere`: the published bounds, for comparison."""
+    """The published bounds, for comparison."""
 
     name = "hypersphere"
     bounds = Hypersphere
@@ -164,22 +164,18 @@ class ProjectionSearch(OfPatches):
             wide = in_digits(statements_about(image, explanation.pairs), digits, least)
             margins = self.prove(image, wide)
             if bool((margins > 0).all()):
-                kept, more, needed = self._without_needless(image, explanation.pairs, doubtful, wide, margins)
-                return Explanation(kept, margins_in_digits(more), needed)
+                minimal = not doubtful
+                if doubtful and len(doubtful) <= _FEW:  # without what the class follows without
+                    pairs, stated = explanation.pairs, image.with_ends(wide)
+                    left = without_doubtful(stated, self.spatial, pairs, doubtful)
+                    unsure = [pair for pair in doubtful if pair in set(left)]
+                    minimal = not not_surely_needed(stated, self.spatial, left, unsure)
+                    kept = [each for each, pair in zip(wide, pairs, strict=True) if pair in set(left)]
+                    again = margins if left == pairs else self.prove(image, kept)
+                    if bool((again > 0).all()):
+                        wide, margins = kept, again
+                    else:
+                        minimal = False
+                return Explanation(wide, margins_in_digits(margins), minimal)
             lost = explanation.margins - margins
         return None
-
-    def _without_needless(
-        self, image: Problem, pairs: list[Pair], doubtful: list[Pair], wide: list[Statement], margins: Tensor
-    ) -> tuple[list[Statement], Tensor, bool]:
-        """The wide statements about pairs without what the class follows without, if few are in doubt."""
-        if not doubtful or len(doubtful) > _FEW:
-            return wide, margins, not doubtful
-        stated = image.with_ends(wide)
-        left = without_doubtful(stated, self.spatial, pairs, doubtful)
-        unsure = not_surely_needed(stated, self.spatial, left, [pair for pair in doubtful if pair in set(left)])
-        if left == pairs:
-            return wide, margins, not unsure
-        kept = [each for each, pair in zip(wide, pairs, strict=True) if pair in set(left)]
-        again = self.prove(image, kept)
-        return (kept, again, not unsure) if bool((again > 0).all()) else (wide, margins, False)
