@@ -9,7 +9,7 @@ from support.problems import problem_of, small_problem
 from support.small import varied_head
 
 from verale.bounds import LinearMargins
-from verale.search.activations import CEILING, FLOOR, Activations, _without
+from verale.search.activations import Activations, _without
 from verale.search.covers import Cover, one_by_one
 
 
@@ -25,25 +25,6 @@ HEADS = ("euclidean", "cosine", "softmax", "tree", "maximum")
 def images(name, seed=0) -> list[Activations]:
     problem = small_problem(name, seed) if name in HEADS[:3] else problem_of(varied_head(name))
     return [Activations(problem.take([image])) for image in range(len(problem))]
-
-
-@pytest.mark.parametrize("geometry", HEADS[:3])
-def test_a_cover_states_what_is_true_and_counts_its_clauses(geometry):
-    activations = images(geometry)[0]
-    cover, prototypes = everything(activations)
-    stated = activations.cover(cover)
-    assert (
-        (stated.size, stated.prototypes)
-        == (len(cover.stated) + cover.clauses, prototypes)
-        == (len(prototypes) + 2, prototypes)
-    )
-    actual = activations.problem.activations
-    assert (stated.ends.lower <= actual.lower).all() and (stated.ends.upper >= actual.upper).all()
-    without = _without(stated, FLOOR)
-    assert without.has_ceiling and not without.has_floor and not _without(without, CEILING).has_ceiling
-    one_end = _without(stated, 0, lower=False)
-    assert one_end.upper[0].isinf() and one_end.lower[0].isfinite()
-    assert 0 not in _without(one_end, 0).prototypes
 
 
 @pytest.mark.parametrize("name", HEADS)

@@ -130,14 +130,6 @@ def test_patches_are_avoided_that_would_be_stated(name, paradigm, order):
     assert explained
 
 
-def test_mixed_avoids_on_large_heads_too():
-    head = replace(small_head("euclidean", 1, prototypes=40, depth=3), scale=None)
-    images = small_latents(head, images=2, seed=1)
-    avoid = Avoid(tuple(range(0, 40, 8)))
-    assert any(states(each, avoid) for each in explain(head, images, "mixed") if isinstance(each, Certificate))
-    assert certificates(head, images, "mixed", avoid)
-
-
 @pytest.mark.parametrize(("name", "few"), [*zip(HEADS, (2**17, 0) * 3, strict=True)])  # test_costs.py has the others
 def test_joint_avoids(name, few, monkeypatch):
     monkeypatch.setattr("verale.search.paradigms.joint._TRIALS", few)

@@ -16,7 +16,6 @@ from verale.bounds.lipschitz import Lipschitz
 from verale.rounding import Enclosure
 from verale.search import covers
 from verale.search.activations import Activations
-from verale.search.costs import Costs
 from verale.search.covers import Covers
 
 SEEDS = range(2)
@@ -55,19 +54,6 @@ def test_prices_of_one_pair_bound_the_covers_of_all(geometry):
                 grid = tuple(torch.tensor([end], dtype=torch.float64) for end in other)
                 (bound,) = problem._bounds(prices, grid, (said.uppers(grid[0]), said.lowers(grid[1]))).flatten()
                 assert bound <= solved[other][0].clauses + len(solved[other][0].stated) + 1e-6
-
-
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_costs_are_counted(geometry):
-    """What costs much is stated no more often than without costs."""
-    for activations in images(geometry, 0):
-        problem, said = activations.problem, activations.clauses
-        plain = activations.covers.best(said)
-        costs = Costs.of(prototypes=dict.fromkeys(plain.stated, 8.0))
-        dear = Covers(problem.margins, activations.observed, problem.prototypes_left, costs)
-        again = dear.best(said)
-        assert activations.least(activations.cover(again)) > 0
-        assert dear._cost(again) <= dear._cost(plain)
 
 
 # Statements that bound other activations too.
@@ -122,14 +108,3 @@ def test_from_what_is_left_nothing_can_be_dropped_and_what_is_closed_needs_nothi
     assert entails(problem, table, box, left)
     assert not any(entails(problem, table, box, [k for k in left if k != one]) for one in left)
     assert problems._pruned(covers._ends(box), []) == []
-
-
-def test_what_is_avoided_is_not_chosen():
-    _, _, box, problems = parts("euclidean", 0)
-    avoided = []
-    for k in chosen(problems, box):
-        _, _, box, without = parts("euclidean", 0, avoided=[k])
-        found = without._chosen(covers._ends(box), math.inf)
-        avoided += [] if found is None else [k]
-        assert found is None or k not in found[0]
-    assert avoided

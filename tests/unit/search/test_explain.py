@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
-
 import flint
 import pytest
 import safetensors.torch
@@ -19,7 +16,7 @@ from verale.bounds import Hypersphere, LinearMargins, Projection, Simplex, hyper
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.errors import LatentsError, UsageError
-from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_patches, digest, evaluate
+from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_patches, digest
 from verale.rounding import Enclosure
 from verale.search import Batches, SearchOptions, Unexplained, best_paradigm
 from verale.search.explain import explain, explain_batches
@@ -156,23 +153,6 @@ def test_assignment_has_fewer_statements_than_simplex():
     assert smaller > 5 * larger and priced > 10
 
 
-def test_only_rivals_that_simplex_leaves_open_have_prices():
-    for head, latents in softmax_cases():
-        auditor = Auditor(head.to_bytes())
-        for certificate in explain(head, latents, "assignment"):
-            if isinstance(certificate, Certificate):
-                simplex = auditor.check(dataclasses.replace(certificate, paradigm="simplex", prices=()).to_bytes())
-                left_open = [c for c, margin in enumerate(simplex.margins) if margin is not None and margin <= 0]
-                assert [each.rival for each in certificate.prices] == left_open
-
-
-def test_the_same_input_gives_the_same_bytes():
-    head = small_head("euclidean")
-    latents = small_latents(head)
-    first, again = (explain(head, latents, "projection") for _ in range(2))
-    assert [c.to_bytes() for c in first] == [c.to_bytes() for c in again]
-
-
 def test_nothing_is_kept_between_images():
     """An explainer that kept bounds from one image would explain the second differently (docs/heads.md, 17)."""
     head = small_head("euclidean")
@@ -220,15 +200,6 @@ def test_a_batch_can_be_explained_on_its_own():
     for start in (4, 0, 2):
         results = batches.explain(start)
         assert [one.explanation.to_bytes() for one in results] == [c.to_bytes() for c in parts[start // 2]]
-
-
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_estimated_logits_are_the_reference_s(geometry):
-    head = small_head(geometry)
-    latents = small_latents(head)
-    batches = Batches(head, latents, SearchOptions(best_paradigm(head)))
-    logits = torch.stack([result.logits for result in batches.explain(0)])
-    torch.testing.assert_close(logits, evaluate(head, as_patches(latents)).logits, rtol=1e-9, atol=1e-9)
 
 
 def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
@@ -398,49 +369,3 @@ def test_what_cannot_be_explained_is_refused():
         explain(head, small_latents(head) + 2)
     with pytest.raises(UsageError, match="metric"):
         explain(Head(torch.rand(2, 3), Softmax(), Identity()), torch.rand(1, 4, 3), "projection")
-
-
-READ_WELL = {("euclidean", 0.01), ("softmax", 0.01)}
-"""Those of a short run: distances and masses."""
-
-
-@pytest.mark.parametrize(
-    ("geometry", "tolerance"),
-    [
-        pytest.param(geometry, tolerance, marks=[pytest.mark.long] * ((geometry, tolerance) not in READ_WELL))
-        for geometry in GEOMETRIES
-        for tolerance in (0.01, 0.003)
-    ],
-)
-def test_within_a_tolerance_statements_read_well_and_are_proved(geometry, tolerance):
-    """Ends are multiples of the tolerance; every certificate is proved by both kernels."""
-    proved = 0
-    head = small_head(geometry)
-    latents = small_latents(head, images=3)
-    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}), "both")
-    defined = (
-        ("projection", "triangle", "hypersphere")
-        if head.prototypes is not None
-        else ("simplex", "sparse", "assignment")
-    )
-    for paradigm in (*defined, "top_k"):
-        for order in ("rival", "nearest"):
-            results = explain(head, latents, paradigm, order=order, tolerance=tolerance)
-            for certificate in (c for c in results if isinstance(c, Certificate)):
-                assert auditor.check(certificate.to_bytes(), minimality=True).status is Status.PROVED
-                for statement in certificate.statements:
-                    ends = [getattr(statement, side, math.inf) for side in ("lower", "upper")]
-                    stated = [end / tolerance for end in ends if math.isfinite(end)]
-                    assert stated and all(end == pytest.approx(round(end), abs=1e-9) for end in stated)
-                proved += 1
-    assert proved > 15
-
-
-def test_a_tolerance_that_leaves_nothing_gives_a_reason():
-    head = small_head("euclidean", 0)
-    for paradigm in ("projection", "top_k"):
-        results = explain(head, small_latents(head), paradigm, tolerance=100.0)
-        assert all(isinstance(result, Unexplained) for result in results)
-    assert "tolerance" in results[0].reason
-    with pytest.raises(UsageError, match="tolerance is -1"):
-        explain(head, small_latents(head), tolerance=-1)

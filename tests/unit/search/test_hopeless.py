@@ -10,7 +10,6 @@ import pytest
 from support.problems import small_problem
 from support.small import GEOMETRIES
 
-from verale.search import hopeless
 from verale.search.activations import Activations
 from verale.search.costs import Avoid
 from verale.search.hopeless import least_sizes
@@ -44,12 +43,4 @@ def test_what_is_known_of_an_image_does_not_depend_on_the_others(geometry: str) 
     problem = small_problem(geometry, 2, images=4)
     for image, least in enumerate(least_sizes(problem)):
         (alone,) = least_sizes(problem.take([image]))
-        assert math.isclose(least, alone, rel_tol=1e-9, abs_tol=1e-9)
-
-
-def test_images_are_looked_at_in_parts_where_there_are_many_rivals(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = small_problem("euclidean", 2, images=4)
-    together = least_sizes(problem)
-    monkeypatch.setattr(hopeless, "_ENTRIES", 1)
-    for least, alone in zip(together, least_sizes(replace(problem)), strict=True):
         assert math.isclose(least, alone, rel_tol=1e-9, abs_tol=1e-9)

@@ -14,7 +14,6 @@ from verale.bounds import Simplex
 from verale.head import Box
 from verale.paradigms import ORDERS
 from verale.search import masses
-from verale.search.costs import Avoid, Costs
 from verale.search.masses import Masses, grow_masses
 
 
@@ -65,15 +64,6 @@ def test_too_many_statements_are_given_up_and_a_tie_stays_open(order, size):
     assert tied.failure.stays_open and "stays open" in tied.failure.reason
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_what_is_avoided_is_not_stated(order, size):
-    problem = small_problem("softmax", 1, images=6, patches=7)
-    avoided = replace(problem, avoid=Avoid(prototypes=(3,), patches=(2,)))
-    for each in grown(avoided, order):
-        assert not each.stated[:, 3].any() and not each.stated[2].any()
-    assert any(bool(each.stated[:, 3].any()) for each in grown(problem, order))
-
-
 def test_a_level_is_the_same_for_all_patches_and_the_next_higher_one_leaves_a_rival_open(monkeypatch):
     monkeypatch.setattr(masses, "_MOST_PAIRS", 0)
     problem = small_problem("softmax", 4, images=6, patches=9)
@@ -86,20 +76,3 @@ def test_a_level_is_the_same_for_all_patches_and_the_next_higher_one_leaves_a_ri
         fewer = growth.stated & ~((low == last[:, None]) & (left + last <= 1.0)[:, None])
         one = problem.take([image])
         assert not (margins_from_scratch(one, Simplex(problem.head), [pairs_of(fewer)]) > 0).all()
-
-
-def test_dear_statements_are_made_less_often():
-    problem = small_problem("softmax", 2, images=6, patches=9)
-    dear = replace(problem, costs=Costs.of(prototypes={0: 50.0, 1: 50.0}))
-    often, less = (sum(int(each.stated[:, :2].sum()) for each in grown(some)) for some in (problem, dear))
-    assert less < often
-
-
-def test_no_image_depends_on_the_others_of_its_batch(size):
-    problem = small_problem("softmax", 3, images=16, patches=9)
-    together = grown(problem)
-    for size in (1, 3):
-        parts = [problem.take(list(range(start, min(start + size, 16)))) for start in range(0, 16, size)]
-        apart = [each for part in parts for each in grown(part)]
-        for one, other in zip(together, apart, strict=True):
-            assert torch.equal(one.stated, other.stated) and one.failure == other.failure

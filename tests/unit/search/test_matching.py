@@ -60,16 +60,6 @@ def test_prices_prove_what_bounds_all_rivals(seed, patches):
         assert paid.sum() + excess <= -float(bound[image, rival]) + 1e-12
 
 
-def test_without_stated_masses_the_bound_is_the_heaviest_matching():
-    masses, stated, _, _ = states(0)
-    left, top = torch.rand(3, 30, dtype=torch.float64), torch.zeros(3, masses.low.shape[2], dtype=torch.float64)
-    bound = Payers.of(masses, 0).bounded(left, top, masses.bias, torch.full_like(masses.bias, torch.inf))
-    for rival in range(3):
-        gives = given(masses, stated & False, left, top, 0, rival)
-        heaviest = gives[linear_sum_assignment(gives, maximize=True)].sum()
-        assert bound[0, rival] == pytest.approx(float(masses.bias[0, rival]) - heaviest, abs=1e-12)
-
-
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("patches", [2, 7, 30])
 def test_least_prices_sum_to_the_heaviest_matching(seed, patches):

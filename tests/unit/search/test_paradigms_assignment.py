@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from support.heaviest import heaviest_left
-from support.problems import margins_from_scratch, problem_of, small_problem, tied_problem
+from support.problems import margins_from_scratch, problem_of, small_problem
 from support.small import small_head
 
 from verale.bounds import Simplex
@@ -16,7 +16,6 @@ from verale.paradigms import ORDERS
 from verale.search.costs import Avoid
 from verale.search.options import SearchOptions
 from verale.search.problem import NoExplanation
-from verale.search.rounds.explain import explain_spatial
 from verale.search.smallest import SEARCHES
 
 
@@ -46,28 +45,6 @@ def test_prices_are_stated_for_the_rivals_that_simplex_leaves_open(seed, order):
         alone = margins_from_scratch(problem.take([image]), Simplex(problem.head), [explanation.pairs])[0]
         assert sorted(explanation.prices) == (~(alone > 0)).nonzero().flatten().tolist()
         assert all(price > 0 for prices in explanation.prices.values() for price in prices.values())
-
-
-def test_fewer_statements_than_under_simplex():
-    simplex = assignment = 0
-    for seed in range(4):
-        problem = small_problem("softmax", seed, images=6, patches=7)
-        simplex += sum(len(each.pairs) for each in explain_spatial(problem, Simplex(problem.head), "rival"))
-        assignment += sum(len(each.pairs) for each in explained(problem))
-    assert assignment < simplex
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_an_image_with_too_many_statements_is_given_up(order):
-    problem = small_problem("softmax", 0, images=1)
-    (given_up,) = explained(problem, order, 0.0)
-    assert "given up" in given_up.reason
-
-
-def test_a_tie_gives_a_reason():
-    problem = tied_problem(softmax=True)
-    (reason,) = explained(problem)
-    assert isinstance(reason, NoExplanation) and "stays open" in reason.reason
 
 
 @pytest.mark.parametrize("what", ["tolerance", "domain", "avoid"])

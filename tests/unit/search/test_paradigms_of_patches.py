@@ -17,15 +17,6 @@ from verale.search.explain import explain
 from verale.search.smallest import SEARCHES
 
 
-@pytest.mark.parametrize("name", ["projection", "triangle", "hypersphere"])
-def test_a_row_takes_memory_and_more_prototypes_take_more(name):
-    few, many = (
-        SEARCHES[name](small_head("euclidean", prototypes=count), 5, SearchOptions(name)).bytes_per_patch
-        for count in (8, 32)
-    )
-    assert 8 * 8 <= few < many
-
-
 def test_products_that_do_not_fit_into_memory_are_refused(monkeypatch):
     head = small_head("euclidean")
     monkeypatch.setattr(type(head), "size", 2**20)
@@ -53,12 +44,6 @@ def test_the_smaller_of_both_orders_is_kept():
             assert kept.size == min(sizes)
             best |= {sizes.index(min(sizes))} if len(set(sizes)) > 1 else set()
     assert best == {0, 1}, "neither order is always best"
-
-
-@pytest.mark.parametrize("order", [None, *ORDERS])
-def test_an_order_that_is_chosen_is_the_only_one(order):
-    search = SEARCHES["simplex"](small_head("softmax"), 5, SearchOptions("simplex", order))
-    assert search.orders == (ORDERS if order is None else (order,))
 
 
 def test_the_second_order_is_told_how_many_statements_the_first_one_has(monkeypatch):

@@ -12,7 +12,6 @@ from support.small import GEOMETRIES, small_head, small_latents
 from verale.certificate import ActivationStatement, Certificate
 from verale.certificate.statements import to_read
 from verale.checker import Auditor, Status
-from verale.head import as_patches
 from verale.paradigms import READABLE
 from verale.search import Batches, NotKept, SearchOptions, smallest
 from verale.search.costs import UNIT_COSTS
@@ -110,32 +109,3 @@ def test_a_paradigm_that_cannot_win_is_given_up(monkeypatch):
     given_up = [other for result in results for other in result.others if "given up" in other.reason]
     assert given_up and all(other.size is None for other in given_up)
     assert batches.paradigms == ("evidence", "top_k", "mixed", "projection")
-
-
-def test_of_both_orders_the_smaller_is_kept():
-    different = 0
-    for seed in range(3):
-        head = small_head("softmax", seed, prototypes=20, classes=4)
-        latents = small_latents(head, images=4, patches=12, seed=seed)
-        by_order = [explain(head, latents, "simplex", order=order) for order in (None, "rival", "nearest")]
-        for best, rival, nearest in zip(*by_order, strict=True):
-            if isinstance(best, Certificate):
-                assert best == (nearest if nearest.size < rival.size else rival)
-                different += nearest.size < rival.size
-    assert different
-
-
-def test_an_image_without_an_explanation_says_why():
-    head = small_head("euclidean")
-    latents = torch.rand_like(as_patches(small_latents(head, images=2)))
-    _, results = results_of(head, latents.float(), READABLE, tolerance=100.0)
-    assert all("tolerance" in result.explanation.reason and result.others == () for result in results)
-
-
-def test_the_same_latents_give_the_same_results_in_every_batch():
-    head = small_head("cosine", 3, prototypes=12, classes=5)
-    latents = small_latents(head, images=2, patches=7, seed=3)
-    _, whole = results_of(head, latents, READABLE)
-    _, apart = results_of(head, latents, READABLE, batch=1)
-    assert [each.explanation.size for each in whole] == [each.explanation.size for each in apart]
-    assert [each.others for each in whole] == [each.others for each in apart]

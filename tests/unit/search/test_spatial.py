@@ -7,14 +7,13 @@ from dataclasses import replace
 import pytest
 import torch
 from support.named import ADMITTED, NOT_LINEAR, head_named, problem_named
-from support.problems import SLACK, SPATIAL, margins_from_scratch, problem_of, small_problem, tied_problem
+from support.problems import SLACK, SPATIAL, margins_from_scratch, problem_of, small_problem
 from support.small import focal_head, small_latents
 
 from verale.bounds import ExactParadigm, Projection
 from verale.head import Box, Softmax, as_patches
 from verale.head.similarity import SIMILARITIES, NamedSteps
 from verale.paradigms import ORDERS
-from verale.search.costs import Costs
 from verale.search.problem import NoExplanation, Problem
 from verale.search.prove import UNSETTLED, SpatialExplanation
 from verale.search.rounds.explain import GUARD, explain_spatial
@@ -50,17 +49,6 @@ def test_within_a_tolerance_minimality_is_not_claimed():
     assert not any(explanation.minimal for explanation in explanations if not isinstance(explanation, NoExplanation))
 
 
-def test_a_tie_gives_a_reason():
-    problem = tied_problem()
-    (reason,) = explain_spatial(problem, Projection(problem.head), "rival")
-    assert isinstance(reason, NoExplanation) and "stays open" in reason.reason
-
-
-def test_no_images_give_no_explanations():
-    problem: Problem = small_problem("euclidean").take([])
-    assert explain_spatial(problem, Projection(problem.head), "rival") == []
-
-
 @pytest.mark.parametrize("name", [*ADMITTED, *NOT_LINEAR])
 @pytest.mark.parametrize("tolerance", [0.0, pytest.param(0.002, marks=pytest.mark.long)])
 def test_every_head_has_explanations(name, tolerance):
@@ -80,24 +68,6 @@ def test_distances_without_an_end_are_searched(kind):
     problem = problem_of(endless)
     for explanation in explain_spatial(problem, Projection(endless), "rival"):
         assert isinstance(explanation, SpatialExplanation) and explanation.minimal
-
-
-def test_costly_statements_are_rare_where_others_do():
-    about_first = {False: 0, True: 0}
-    for geometry, paradigm in SPATIAL:
-        problem = small_problem(geometry, 1)
-        for is_costly in about_first:
-            costs = Costs.of(patches={0: 20.0}) if is_costly else problem.costs
-            found = explain_spatial(replace(problem, costs=costs), paradigm(problem.head), "rival")
-            about_first[is_costly] += sum(patch == 0 for each in found for patch, _ in each.pairs)
-    assert about_first[True] < about_first[False]
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_an_image_that_became_too_large_is_given_up(order):
-    problem = small_problem("euclidean").take([0])
-    (reason,) = explain_spatial(problem, Projection(problem.head), order, [0.0])
-    assert isinstance(reason, NoExplanation) and "given up" in reason.reason
 
 
 def test_these_heads_have_every_similarity_of_metric_heads():

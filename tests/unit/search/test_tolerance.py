@@ -102,7 +102,7 @@ def test_a_share_widens_outward_by_no_more_to_few_digits(value, ulps, share) -> 
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-@pytest.mark.parametrize("given", ["1%", AUTO])
+@pytest.mark.parametrize("given", ["1%", 0.01, AUTO])
 def test_what_is_stated_is_proved(geometry, given) -> None:
     """By both kernels; minimality too, where it is claimed; and the statements are true of their images."""
     head = small_head(geometry)
