@@ -632,7 +632,7 @@ bounds/margin.py LinearMargins.taken_back: what is taken back is rounded down
     unit/bounds/test_margin.py::test_what_others_take_back_is_above_the_exact_most[euclidean]
 search/paradigms/evidence.py _Case.proved: a sum adds to the margin
     down(alone - allowed) => down(alone + allowed)
-    unit/search/test_paradigms_evidence.py::test_every_kernel_proves_what_is_found[0.0-exact]
+    unit/search/test_paradigms.py::test_every_kernel_proves_what_is_found[0.0-exact]
 head/evaluation.py belonging: prototypes belong to every class that has not the least weight
     head.weight[predicted] >= head.weight.amax(0) => head.weight[predicted] > head.weight.amin(0)
     unit/rules/test_coverage.py::test_images_that_satisfy_a_sum[euclidean]
