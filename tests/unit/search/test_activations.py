@@ -11,7 +11,6 @@ import pytest
 import safetensors.torch
 import torch
 from support.activations import ends_of, least_margin
-from support.digits import digits_of
 from support.problems import SLACK, problem_of, small_problem, tied_problem
 from support.small import GEOMETRIES, VARIED, small_head, small_latents, varied_head
 
@@ -23,11 +22,10 @@ from verale.demo.network import RUN, load_images, load_network
 from verale.errors import UsageError
 from verale.head import as_patches
 from verale.paradigms import HIGHEST
-from verale.search import Avoid, SearchOptions
+from verale.search import SearchOptions
 from verale.search.activations import Activations, _without
 from verale.search.batches import Batches
 from verale.search.covers import Cover, one_by_one
-from verale.search.digits import EXACT_DIGITS, FEW_DIGITS, FEWEST_DIGITS
 from verale.search.explain import explain
 from verale.search.least import least_document
 from verale.search.paradigms.of_activations import highest
@@ -130,9 +128,6 @@ def test_what_rounding_may_decide_is_not_called_needed(monkeypatch):
 # Paradigms of activations: true, entailing, no statement too many, and no larger than the k highest or what is left
 
 
-NAMES = [("euclidean", "top_k"), ("softmax", "sparse"), ("euclidean", "mixed")]
-
-
 def each_of(problem: Problem) -> list[Problem]:
     return [problem.take([image]) for image in range(len(problem))]
 
@@ -143,16 +138,6 @@ def search_of(name: str, problem: Problem, **options):
 
 def explained(name: str, problem: Problem):
     return search_of(name, problem).explain(problem, math.inf)
-
-
-@pytest.mark.parametrize(("geometry", "name"), NAMES)
-def test_numbers_are_short_unless_exact_ones_are_asked_for_and_no_patch_can_be_avoided(geometry, name):
-    problem = small_problem(geometry, 1).take([0])
-    for digits in (FEWEST_DIGITS, EXACT_DIGITS):
-        (solution,) = search_of(name, problem, digits=digits).solve(problem, [math.inf])
-        assert (digits_of(solution.statements) <= FEW_DIGITS) == (digits == FEWEST_DIGITS)
-    with pytest.raises(UsageError, match="activations, which speak of all patches: none can be avoided"):
-        search_of(name, problem, avoid=Avoid(patches=(1,)))
 
 
 @pytest.mark.parametrize(("error", "tries"), [(UnexplainedError, 2), (GivenUpError, 1)])
@@ -218,15 +203,6 @@ def test_k_is_the_least_and_the_clause_is_true(geometry):
             below[fewer] = False
             ceiling = float(upper[fewer[-1]] if fewer else upper.max())
             assert activations.least(activations.state(fewer).under(ceiling, below)) <= SLACK
-
-
-def test_with_a_tolerance_statements_are_wider_and_still_entail():
-    for one in each_of(small_problem("euclidean", 2, tolerance=0.01)):
-        explanation = explained("top_k", one)
-        ends = ends_of(explanation.statements, one.head.size)
-        finite = torch.cat([ends.lower[ends.lower.isfinite()], ends.upper[ends.upper.isfinite()]])
-        assert (explanation.margins > 0).all()
-        torch.testing.assert_close((finite / 0.01).round() * 0.01, finite, rtol=0, atol=1e-12)
 
 
 def test_a_tie_gives_a_reason():

@@ -146,27 +146,6 @@ def test_explanations_by_activations_cost_no_less_than_the_cheapest_and_hardly_m
     assert sums[0] <= 1.05 * sums[1]
 
 
-def test_an_order_is_costs_that_double():
-    """The explanation avoids the last prototype if any can, of those that do the one before, and so on."""
-    head = small_head("softmax", 3)
-    images = small_latents(head, images=6)
-    costs, ranked = Costs.of({j: 2.0**j for j in range(12)}), 0
-    for image in images:
-        (result,) = explain(head, image[None], "sparse", costs=costs)
-        if not isinstance(result, Certificate):
-            continue
-        kept = {each.prototype for each in result.statements}
-        ranked += 1
-        activations = Activations(Problem.of(head, as_patches(image[None])))
-        entailing = list(range(12))
-        for j in reversed(range(12)):
-            without = [k for k in entailing if k != j]
-            if activations.least(activations.state(without)) > 0:
-                entailing = without
-        assert kept == set(entailing)
-    assert ranked
-
-
 def test_a_statement_costs_what_its_prototype_and_patch_cost():
     costs = Costs.of({7: 3.0}, {5: 10.0}, {(5, 8): 0.5}, 2.0, 0.0)
     assert costs.total([ActivationStatement(7, 0.0, 1.0), ActivationStatement(8, 0.0, 1.0)]) == 4

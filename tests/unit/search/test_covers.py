@@ -111,16 +111,6 @@ def test_what_is_chosen_is_enough_and_little_more_than_is_needed(geometry, seed)
     assert least <= len(stated) <= least + 1
 
 
-@pytest.mark.parametrize("geometry", PLAIN[:2])
-def test_from_what_is_left_nothing_can_be_dropped_and_what_is_closed_needs_nothing(geometry):
-    problem, table, box, problems = parts(geometry, 1)
-    assert chosen(problems, problem.activations[0]) == []
-    left = problems._pruned(covers._ends(box), list(range(8)))
-    assert entails(problem, table, box, left)
-    assert not any(entails(problem, table, box, [k for k in left if k != one]) for one in left)
-    assert problems._pruned(covers._ends(box), []) == []
-
-
 # The relaxation of a covering problem: its cost is the least, and its prices bound every cost from below.
 
 
@@ -160,12 +150,6 @@ def test_prices_bound_the_cost_from_below_whenever_it_is_stopped(steps, monkeypa
     assert torch.allclose(found.reduced, costs - found.prices @ gains)
     bound = float(found.prices @ need + found.reduced.clamp(max=0).sum())
     assert bound == pytest.approx(max(found.bound, bound)) and bound <= least(gains, need, costs) + 1e-6
-
-
-def test_a_bound_that_is_enough_is_not_raised():
-    gains, need, costs = problem((30, 90), 1)
-    whole = relaxed(gains, need, costs).bound
-    assert whole / 2 < relaxed(gains, need, costs, whole / 2).bound < whole
 
 
 def test_rows_are_entered_where_they_are_missed_and_those_that_need_nothing_cost_nothing(monkeypatch):

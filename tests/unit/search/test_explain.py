@@ -206,17 +206,6 @@ def test_small_memory_makes_small_batches_with_the_same_certificates():
     assert [len(part) for part in explain_batches(head, latents, SearchOptions("projection", batch=3))] == [3, 1]
 
 
-def test_a_batch_can_be_explained_on_its_own():
-    head = small_head("euclidean")
-    latents = small_latents(head, images=5)
-    batches = Batches(head, latents, SearchOptions("projection", batch=2))
-    assert (batches.size, list(batches.starts), batches.paradigm) == (2, [0, 2, 4], "projection")
-    parts = list(explain_batches(head, latents, SearchOptions("projection", batch=2)))
-    for start in (4, 0, 2):
-        results = batches.explain(start)
-        assert [one.explanation.to_bytes() for one in results] == [c.to_bytes() for c in parts[start // 2]]
-
-
 def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
     monkeypatch.setattr(ProjectionSearch, "is_alone", False)  # as on a device that searches many images at once
     head = small_head("euclidean")
@@ -327,14 +316,6 @@ def test_numbers_beyond_float64_are_no_tie_and_give_no_class() -> None:
     assert isinstance(result.explanation, Unexplained)
     assert result.explanation.predicted is None and result.logits is None
     assert "are beyond float64: scale its prototypes down" in result.explanation.reason
-
-
-@pytest.mark.parametrize("paradigm", ["projection", "top_k"])
-def test_a_tie_gets_a_reason_and_no_certificate(paradigm):
-    head = Head(torch.ones(2, 3), Euclidean(), LogRatio(), prototypes=torch.rand(3, 2), domain=Box(0, 1))
-    (result,) = explain(head, torch.rand(1, 4, 2), paradigm)
-    assert isinstance(result, Unexplained)
-    assert "tie" in result.reason
 
 
 def test_a_tiny_margin_is_unknown_not_wrong():

@@ -237,19 +237,6 @@ def test_with_the_weights_that_are_prices_a_joint_margin_falls_by_no_more(name, 
         assert (proved >= left - margins.noise).all()
 
 
-def test_one_end_alone_costs_its_price():
-    head = small_head("cosine", 1)
-    margins = priced_margins("top_k", head, 0, PATCHES)
-    middle, width = (margins.range.lower + margins.range.upper) / 2, margins.range.upper - margins.range.lower
-    box = Enclosure(middle - width / 8, middle + width / 8)
-    prices = margins.prices(box)
-    moved = box.lower.clone()
-    moved[3] -= width[3] / 16
-    lost = prices.margins[1:] - margins.proved(Enclosure(moved, box.upper))[1:]
-    assert prices.lower[1:, 3].amax() > 0
-    torch.testing.assert_close(lost, prices.lower[1:, 3] * width[3] / 16)
-
-
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_margins_and_numbers_are_those_of_the_head(geometry):
     head = small_head(geometry, 2)
@@ -317,14 +304,6 @@ def test_how_far_inward_ends_may_lie() -> None:
     around = Stated.of(STATEMENTS, 5).around(numbers)
     assert around.lower.tolist() == [*numbers.lower.tolist(), 0.1]
     assert around.upper.tolist() == [*numbers.upper.tolist(), 0.4]
-
-
-def test_a_box_has_a_statement_for_each_number_with_an_end() -> None:
-    lower, upper = torch.tensor([0.0, -INF, -INF]).double(), torch.tensor([1.0, 2.0, INF]).double()
-    assert Stated.box(lower, upper).statements(ActivationStatement) == (
-        ActivationStatement(0, 0.0, 1.0),
-        ActivationStatement(1, -INF, 2.0),
-    )
 
 
 def test_a_clause_about_no_prototype_says_nothing() -> None:

@@ -15,17 +15,15 @@ from support.digits import digits_of
 from support.joint import HEADS, joint_head, margins_of_sets
 from support.problems import small_problem
 from support.published import require_its_own_and_no_smaller
-from support.small import GEOMETRIES, small_head, small_latents, varied_head
+from support.small import GEOMETRIES, small_head, small_latents
 
 from verale.bounds import Hypersphere, Joint, Triangle
 from verale.certificate import ActivationStatement, Certificate, SumStatement
 from verale.checker import Auditor, Status
-from verale.errors import UsageError
 from verale.head import Cosine, Head, Identity, as_patches
 from verale.head.evaluation import belonging
 from verale.paradigms import ORDERS
 from verale.search import Costs, SearchOptions
-from verale.search.costs import Avoid
 from verale.search.digits import in_digits, least_unit
 from verale.search.explain import explain
 from verale.search.options import Unexplained
@@ -70,13 +68,6 @@ def test_statements_prove_what_was_proved_of_them(geometry, paradigm):
 
 
 # Paradigms of patches: what the search asks of their bounds.
-
-
-def test_products_that_do_not_fit_into_memory_are_refused(monkeypatch):
-    head = small_head("euclidean")
-    monkeypatch.setattr(type(head), "size", 2**20)
-    with pytest.raises(UsageError, match="the products of 1048576 prototypes take about"):
-        SEARCHES["projection"](head, 5, SearchOptions("projection"))
 
 
 @pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
@@ -255,15 +246,6 @@ def test_a_limit_of_statements_is_kept(trials: int, monkeypatch: pytest.MonkeyPa
                 assert each.reason == f"no explanation was found with at most {limit:.0f} statements"
 
 
-def test_a_tie_gives_a_reason() -> None:
-    head = joint_head("plain")
-    tied = Head(
-        torch.ones(2, head.size), head.geometry, head.similarity, prototypes=head.prototypes, domain=head.domain
-    )
-    (reason,) = explain(tied, latents(tied, 0)[:1], "joint")
-    assert not isinstance(reason, Certificate)
-
-
 def test_nothing_is_stated_where_nothing_has_to_be() -> None:
     head = joint_head("negated", 5)
     bias = torch.zeros(head.classes)
@@ -396,22 +378,6 @@ def test_neighbours_shorten():
     assert sizes[0.95] == 6 < sizes[0.0]  # one prototype and a sum, of each of three images
 
 
-def test_a_readout_that_is_not_linear_is_refused():
-    with pytest.raises(UsageError, match="needs a linear readout"):
-        evidence_of(varied_head("tree"), 9)
-
-
-def test_avoided_prototypes_are_not_stated():
-    head, images = clear_head(0)
-    before = explain(head, images[:1], "evidence")[0]
-    assert isinstance(before, Certificate)
-    named = {each.prototype for each in before.statements if isinstance(each, ActivationStatement)}
-    first = min(named)
-    after = explain(head, images[:1], "evidence", avoid=Avoid(prototypes=(first,)))[0]
-    assert isinstance(after, Certificate)
-    assert first not in {each.prototype for each in after.statements if isinstance(each, ActivationStatement)}
-
-
 def test_says_why_there_is_none():
     """Where what leads is a bias, or prototypes of another class, nothing that the class's own show is enough."""
     head, images = clear_head(0)
@@ -423,11 +389,6 @@ def test_says_why_there_is_none():
     (given,) = explain(hostile, images[:1], "evidence")
     assert isinstance(given, Unexplained)
     assert given.reason == "the class stays open though all of its prototypes are stated"
-
-
-def test_the_default_takes_it_where_there_is_least_to_read():
-    head, images = clear_head(2, near=0.9)
-    assert {each.paradigm for each in explain(head, images, "readable")} == {"evidence"}
 
 
 @pytest.mark.parametrize("digits", ["exact", "fewest"])

@@ -9,7 +9,7 @@ import torch
 from support.problems import MONOTONE, small_problem
 from support.small import GEOMETRIES, small_head, small_latents
 
-from verale.bounds import Projection, Triangle, pooling_of
+from verale.bounds import Projection, pooling_of
 from verale.certificate import Certificate
 from verale.head import BankPooling, MaskedMaxPooling, as_patches, evaluate
 from verale.search.digits import Tolerance
@@ -76,27 +76,12 @@ def test_patches_that_pooling_ignores_are_infinitely_dissimilar():
     assert not infinite[:, 0, :4].any() and not infinite[:, 1:, 4:].any()
 
 
-def close(first, second):
-    torch.testing.assert_close(first.lower, second.lower, rtol=SLACK, atol=SLACK)
-    torch.testing.assert_close(first.upper, second.upper, rtol=SLACK, atol=SLACK)
-
-
 def random_explanations(problem):
     generator = torch.Generator().manual_seed(0)
     return [
         [divmod(pair, problem.head.size) for pair in torch.randperm(60, generator=generator)[:14].tolist()]
         for _ in range(len(problem))
     ]
-
-
-@pytest.mark.parametrize(("paradigm", "tolerance"), [(Projection, 0.0), (Triangle, 0.0), (Triangle, 0.01)])
-def test_ranges_are_those_of_each_patch_by_itself(paradigm, tolerance):
-    problem = small_problem("euclidean", tolerance=tolerance)
-    paradigm, explanations = paradigm(problem.head), random_explanations(problem)
-    groups = problem.by_patch(explanations)
-    ranges = problem.ranges(paradigm, explanations)
-    for patch in range(len(ranges.lower)):
-        close(ranges[[patch]], paradigm.ranges([groups.get(patch, [])], problem.observed[[patch]]))
 
 
 @pytest.mark.parametrize(("geometry", "paradigm"), MONOTONE)

@@ -10,14 +10,13 @@ from itertools import product
 import pytest
 import torch
 from support.named import ADMITTED, NOT_LINEAR, head_named, problem_named
-from support.problems import MONOTONE, SLACK, SPATIAL, margins_from_scratch, problem_of, small_problem, tied_problem
-from support.small import focal_head, small_latents
+from support.problems import MONOTONE, SLACK, SPATIAL, margins_from_scratch, small_problem, tied_problem
+from support.small import small_latents
 
 from verale.bounds import ExactParadigm, Projection, Simplex, Triangle
-from verale.head import Box, Softmax, as_patches
+from verale.head import Softmax, as_patches
 from verale.head.similarity import SIMILARITIES, NamedSteps
 from verale.paradigms import ORDERS
-from verale.search import prove
 from verale.search.problem import NoExplanation, Pair, Problem
 from verale.search.prove import (
     HOPELESS,
@@ -166,15 +165,6 @@ def test_of_doubtful_statements_the_needless_are_dropped(name):
     assert without_doubtful(problem, paradigm, [*pairs, extra], [pairs[0]]) != pairs
 
 
-def test_more_statements_than_are_left_out_at_once(monkeypatch):
-    problem = small_problem("euclidean").take([0])
-    paradigm = Projection(problem.head)
-    (pairs,) = added(problem, paradigm)
-    together = not_surely_needed(problem, paradigm, pairs)
-    monkeypatch.setattr(prove, "_AT_ONCE", 3)
-    assert len(pairs) > 3 and not_surely_needed(problem, paradigm, pairs) == together
-
-
 # Spatial explanations: proved from their statements alone, in a readable order, and minimal where they say so.
 
 
@@ -217,15 +207,6 @@ def test_every_head_has_explanations(name, tolerance):
         assert explanation.minimal == (tolerance == 0)
         again = margins_from_scratch(problem.take([image]), paradigm, [explanation.pairs])
         assert (explanation.margins > 0).all() and (again > 0).all()
-
-
-@pytest.mark.parametrize("kind", ["max_minus_mean", "max_minus_mean_distance"])
-def test_distances_without_an_end_are_searched(kind):
-    """Of such a mean no activation is known before all patches have a statement."""
-    endless = replace(focal_head("euclidean", kind), domain=Box())
-    problem = problem_of(endless)
-    for explanation in explain_spatial(problem, Projection(endless), "rival"):
-        assert isinstance(explanation, SpatialExplanation) and explanation.minimal
 
 
 def test_these_heads_have_every_similarity_of_metric_heads():

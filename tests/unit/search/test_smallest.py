@@ -305,7 +305,3 @@ def test_what_cannot_be_explained_is_named(monkeypatch):
     monkeypatch.setattr(searching, "_MOST_PAIRS", 3 * head.size - 1)
     with pytest.raises(UsageError, match="more than 35 statements"):
         several(head, patches, "projection")
-
-
-def test_each_is_a_paradigm_that_may_claim_minimality():
-    assert all(PARADIGMS[name].minimal for name in PARADIGMS if PARADIGMS[name].several)

@@ -293,13 +293,6 @@ def test_a_number_of_digits_is_kept_or_there_is_no_explanation(paradigm, digits)
             assert Auditor(head.to_bytes()).check(result.to_bytes()).status is Status.PROVED
 
 
-def test_at_three_digits_all_are_explained():
-    """What makes the test above one."""
-    head = small_head("euclidean", 1)
-    results = explain(head, small_latents(head, images=2, seed=1), "projection", digits=3)
-    assert all(isinstance(each, Certificate) for each in results)
-
-
 def test_a_tolerance_says_how_short_numbers_are():
     head = small_head("euclidean", 1)
     latents = small_latents(head, images=2, seed=1)
