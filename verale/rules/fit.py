@@ -29,10 +29,10 @@ from verale.certificate import Certificate
 from verale.head import Head, evaluate
 from verale.rounding import Enclosure
 from verale.rules.coverage import coverage_of
+from verale.search.activations import Stated
 from verale.search.inflate import PricedEnds, PricedMargins, plain_numbers, widened
 from verale.search.problem import NOISE, shortened
 from verale.search.smallest import priced_margins
-from verale.search.stated import Stated
 from verale.version import __version__
 
 __all__ = ["fit"]

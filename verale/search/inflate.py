@@ -19,8 +19,8 @@ from verale.errors import UsageError
 from verale.head import Head
 from verale.paradigms import PARADIGMS
 from verale.rounding import Enclosure, gamma
+from verale.search.activations import Stated
 from verale.search.problem import NOISE, shortened
-from verale.search.stated import Stated
 
 __all__ = [
     "PricedActivations",

@@ -23,8 +23,8 @@ from verale.certificate import ActivationStatement, Statement
 from verale.errors import UsageError
 from verale.head import Head, Identity, Linear, MaxPooling, Negated, TopMeanPooling
 from verale.rounding import Enclosure, root
+from verale.search.activations import Stated
 from verale.search.problem import NOISE
-from verale.search.stated import Stated
 
 __all__ = ["Linked", "WholeMargins"]
 

@@ -7,12 +7,14 @@ so its margins are no greater. The observables of the image itself satisfy the s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
 from verale.bounds import ExactParadigm, SpatialParadigm, pooling_of
+from verale.certificate import PatchStatement, Statement
 from verale.rounding import Enclosure
 from verale.search.problem import NoExplanation, Pair, Problem
 
@@ -25,6 +27,8 @@ __all__ = [
     "by_patch",
     "inner_margins",
     "not_surely_needed",
+    "pairs_of",
+    "statements_about",
     "without_doubtful",
 ]
 
@@ -127,3 +131,16 @@ def inner_margins(problem: Problem, inner: ExactParadigm, explanations: list[lis
 def _with_actual(ranges: Enclosure, observed: Enclosure) -> Enclosure:
     """Ranges from within, and the image's own observables."""
     return Enclosure.unchecked(torch.minimum(ranges.lower, observed.upper), torch.maximum(ranges.upper, observed.lower))
+
+
+def pairs_of(statements: Sequence[Statement]) -> list[Pair]:
+    """The pairs that statements about patches are about."""
+    return [(each.patch, each.prototype) for each in statements if isinstance(each, PatchStatement)]
+
+
+def statements_about(problem: Problem, pairs: Sequence[Pair], image: int = 0) -> list[Statement]:
+    """Statements about pairs of one image, with its observables."""
+    rows = problem.index([image * problem.patches + patch for patch, _ in pairs])
+    observed = problem.observed[rows, problem.index([prototype for _, prototype in pairs])]
+    ends = zip(pairs, observed.lower.tolist(), observed.upper.tolist(), strict=True)
+    return [PatchStatement(*pair, lower, upper) for pair, lower, upper in ends]

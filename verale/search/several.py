@@ -29,9 +29,8 @@ from verale.search.paradigms.base import ParadigmSearch
 from verale.search.paradigms.of_activations import OneByOne
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Explanation, NoExplanation, Pair, Problem, UnexplainedError, shortened
-from verale.search.prove import UNSETTLED, not_surely_needed, without_doubtful
+from verale.search.prove import UNSETTLED, not_surely_needed, pairs_of, statements_about, without_doubtful
 from verale.search.smallest import searches_of
-from verale.search.stated import pairs_of, statements_about
 
 __all__ = ["OneOrder", "several"]
 

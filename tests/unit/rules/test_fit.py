@@ -14,8 +14,8 @@ from verale.errors import LatentsError, UsageError
 from verale.head import as_patches, evaluate, read_out
 from verale.rules.coverage import coverage_of
 from verale.rules.fit import fit
+from verale.search.activations import Stated
 from verale.search.smallest import priced_margins
-from verale.search.stated import Stated
 
 HEADS = {
     "top_k": (small_head("euclidean", 1), 5),

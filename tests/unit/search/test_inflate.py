@@ -17,10 +17,10 @@ from verale.errors import UsageError
 from verale.head import as_patches, evaluate, read_out
 from verale.rounding import Enclosure
 from verale.rules.coverage import coverage_of
+from verale.search.activations import Stated
 from verale.search.explain import explain
 from verale.search.inflate import inflate, plain_number, widened
 from verale.search.smallest import has_prices, priced_margins
-from verale.search.stated import Stated
 
 ACTIVATIONS = [*((geometry, "top_k") for geometry in GEOMETRIES), ("softmax", "sparse")]
 CASES = [*ACTIVATIONS, ("negated", "joint"), ("inner product", "joint")]

@@ -15,8 +15,7 @@ from verale.search.assigned import Assigned, assign_masses
 from verale.search.masses import Masses, grow_masses
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem
-from verale.search.prove import HOPELESS, UNSETTLED, Explained, SpatialExplanation, not_surely_needed
-from verale.search.stated import pairs_of
+from verale.search.prove import HOPELESS, UNSETTLED, Explained, SpatialExplanation, not_surely_needed, pairs_of
 
 __all__ = ["AssignmentSearch"]
 

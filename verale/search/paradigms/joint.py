@@ -18,12 +18,12 @@ from torch import Tensor
 from verale.bounds import Joint, Projection, activation_range
 from verale.certificate import Prices, Statement
 from verale.rounding import root
+from verale.search.activations import Stated
 from verale.search.costs import NEARLY_FREE
 from verale.search.inflate import PricedObservables
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import NoExplanation, Problem
 from verale.search.prove import UNSETTLED, Explained, SpatialExplanation, inner_margins
-from verale.search.stated import Stated
 
 __all__ = ["JointSearch"]
 

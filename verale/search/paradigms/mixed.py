@@ -15,7 +15,7 @@ from verale.certificate import ActivationStatement, PatchStatement, Prices, Stat
 from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.rounding import Enclosure
-from verale.search.activations import Activations
+from verale.search.activations import Activations, Stated
 from verale.search.costs import NONE_FOUND
 from verale.search.covers import Clauses, Cover, Covers
 from verale.search.digits import EXACT
@@ -24,9 +24,8 @@ from verale.search.options import SearchOptions
 from verale.search.paradigms.base import require_memory
 from verale.search.paradigms.of_activations import OneByOne
 from verale.search.problem import Explanation, GivenUpError, Pair, Problem, UnexplainedError, given_up
-from verale.search.prove import without_doubtful
+from verale.search.prove import pairs_of, statements_about, without_doubtful
 from verale.search.rounds.stepwise import first_statements
-from verale.search.stated import Stated, pairs_of, statements_about
 
 __all__ = ["MixedSearch"]
 

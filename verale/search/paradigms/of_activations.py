@@ -23,7 +23,7 @@ from verale.certificate.words import below
 from verale.errors import UsageError
 from verale.head import Head
 from verale.paradigms import HIGHEST
-from verale.search.activations import Activations
+from verale.search.activations import Activations, Stated
 from verale.search.costs import NONE_FOUND
 from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS, Tolerance
 from verale.search.hopeless import NEIGHBOURS, least_sizes
@@ -41,7 +41,6 @@ from verale.search.problem import (
     given_up,
     shortened,
 )
-from verale.search.stated import Stated
 
 __all__ = ["OfActivations", "OneByOne", "SparseSearch", "TopKSearch", "highest"]
 

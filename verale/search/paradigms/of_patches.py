@@ -21,10 +21,9 @@ from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS, ends_in_digits, in_d
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch, cheaper, require_products
 from verale.search.problem import Explanation, NoExplanation, Pair, Problem, Solution, shortened
-from verale.search.prove import HOPELESS, Explained, not_surely_needed, without_doubtful
+from verale.search.prove import HOPELESS, Explained, not_surely_needed, pairs_of, statements_about, without_doubtful
 from verale.search.rounds.explain import LARGEST, MORE, SHORT, admits, admits_head, explain_spatial
 from verale.search.rounds.stepwise import Stepwise
-from verale.search.stated import pairs_of, statements_about
 
 __all__ = ["HypersphereSearch", "OfPatches", "ProjectionSearch", "SimplexSearch", "TriangleSearch"]
 
