@@ -200,13 +200,6 @@ class Activations:
         """The least of them."""
         return float(self.margins(stated).amin())
 
-    def cost(self, stated: Stated) -> float:
-        """What the statements cost; their number, where they have no costs."""
-        costs = self.problem.costs
-        each = costs.of_prototypes(self.problem.head.size)
-        clauses = costs.ceiling * stated.has_ceiling, costs.floor * stated.has_floor
-        return math.fsum([*map(each.__getitem__, stated.prototypes), *clauses])
-
     @property
     def highest_first(self) -> list[int]:
         """The prototypes that may be stated, the greatest activation first."""
@@ -223,8 +216,12 @@ class Activations:
             start: the statements.
             order: their prototypes, those that matter most first.
         """
-        starts = [(start, order), *([self._everything(start)] if self.problem.costs else [])]
-        return self.explanation(*min((self.shrunk(*each) for each in starts), key=lambda left: self.cost(left[0])))
+        costs, starts = self.problem.costs, [(start, order)]
+        if costs:
+            everything = self.state(self.highest_first).under(float(start.upper[-1]), start.below)
+            starts.append((everything.over(float(start.lower[-1]), start.above), self.highest_first))
+        left = [self.shrunk(*each) for each in starts]
+        return self.explanation(*min(left, key=lambda each: costs.total(each[0].statements(ActivationStatement))))
 
     def left_of(self, cover: Cover | None) -> Explanation | None:
         """What is left of a cover's statements; None where there is none, or where rounding leaves it short."""
@@ -232,12 +229,6 @@ class Activations:
             return None
         stated = self.cover(cover)
         return self.smallest(stated, cover.stated) if self.least(stated) > 0 else None
-
-    def _everything(self, start: Stated) -> tuple[Stated, list[int]]:
-        """All statements about activations that may be made, and a start's clauses."""
-        order = self.highest_first
-        stated = self.state(order)
-        return stated.under(float(start.upper[-1]), start.below).over(float(start.lower[-1]), start.above), order
 
     def shrunk(self, stated: Stated, order: list[int]) -> tuple[Stated, bool]:
         """Drop each statement if the class still follows without it: the clauses first, then the last prototypes first;

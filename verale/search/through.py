@@ -148,8 +148,7 @@ def solve_picture(
         least: see `verale.search.digits.least_unit`.
 
     Returns:
-        The class that is proved, None where none is; and the solution or why there is none, with what other paradigms
-        gave.
+        The class that is proved, None where none is; and the solution or why there is none.
     """
     leaving = box_leaves_domain(head, box)
     if leaving is not None:
