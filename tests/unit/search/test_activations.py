@@ -89,21 +89,6 @@ def test_a_side_that_no_rival_needs_is_dropped_and_the_statements_say_what_was_f
             assert against or not low or not high
 
 
-@pytest.mark.parametrize("name", HEADS)
-def test_margins_fall_by_what_a_statement_adds(name):
-    activations = images(name)[0]
-    stated = activations.cover(everything(activations)[0])
-    margins, own = activations.margins(stated), torch.tensor(stated.prototypes)
-    for lower in (False, True):
-        lost = activations._lost(stated, own, lower)
-        assert (lost >= 0).all()
-        for place, j in enumerate(stated.prototypes):
-            fewer = _without(stated, j, lower=lower, upper=not lower)
-            assert torch.allclose(
-                margins - lost[place], activations.margins(fewer), rtol=0, atol=max(activations._drift, 1e-12)
-            )
-
-
 def test_what_goes_one_by_one_leaves_all_margins_above_the_least():
     margins = torch.tensor([3.0, 2.0])
     lost = torch.tensor([[2.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, 3.0], [0.5, 0.5]])

@@ -34,8 +34,9 @@ from verale.rounding import Enclosure
 from verale.runs.explain import open_run
 from verale.runs.options import RunOptions
 from verale.search import Batches, SearchOptions, Unexplained, best_paradigm
+from verale.search import batches as searching
 from verale.search.explain import explain, explain_batches
-from verale.search.paradigms.of_patches import ProjectionSearch, SimplexSearch
+from verale.search.paradigms.of_patches import ProjectionSearch
 from verale.search.problem import Problem
 
 SPATIAL = {"euclidean": "projection", "scaled": "projection", "cosine": "projection", "softmax": "assignment"}
@@ -206,7 +207,10 @@ def test_small_memory_makes_small_batches_with_the_same_certificates():
     assert [len(part) for part in explain_batches(head, latents, SearchOptions("projection", batch=3))] == [3, 1]
 
 
-def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
+@pytest.mark.parametrize(
+    "error", [torch.OutOfMemoryError("no memory for that many"), RuntimeError("hipErrorOutOfMemory")]
+)
+def test_a_batch_that_runs_out_of_memory_is_halved(error, monkeypatch):
     monkeypatch.setattr(ProjectionSearch, "is_alone", False)  # as on a device that searches many images at once
     head = small_head("euclidean")
     latents = small_latents(head)
@@ -217,7 +221,7 @@ def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
     def of(cls, head, images, *options):
         sizes.append(len(images))
         if len(images) > 1:
-            raise torch.OutOfMemoryError("no memory for that many")
+            raise error
         return observe_all(cls, head, images, *options)
 
     monkeypatch.setattr(Problem, "of", classmethod(of))
@@ -232,32 +236,15 @@ def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
         explain(head, latents, "projection", order="nearest")
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_out_of_memory_is_known_by_the_words_of_devices_and_libraries():
+    for words in (
         "CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported",
         "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
         "HIP error: out of memory",
         "hipErrorOutOfMemory",
         "cusolver error: CUSOLVER_STATUS_ALLOC_FAILED",
-    ],
-)
-def test_out_of_memory_is_known_by_the_words_of_devices_and_libraries(words, monkeypatch):
-    monkeypatch.setattr(SimplexSearch, "is_alone", False)
-    head = small_head("softmax")
-    latents = small_latents(head, images=2)
-    whole, failed = explain(head, latents, "simplex"), []
-    observe_all = Problem.of.__func__
-
-    def of(cls, head, images, *options):
-        if len(images) > 1:
-            failed.append(words)
-            raise RuntimeError(words)
-        return observe_all(cls, head, images, *options)
-
-    monkeypatch.setattr(Problem, "of", classmethod(of))
-    assert alike(explain(head, latents, "simplex"), whole)
-    assert failed == [words]
+    ):
+        assert searching._OUT_OF_MEMORY.search(words)
 
 
 @pytest.mark.parametrize(
