@@ -1,8 +1,7 @@
 """Statements about the patches of one image, under any paradigm: what one more, or one less, would say.
 
-`Statements` bounds each trial anew. Where a paradigm allows for less, a class of its own keeps what trials share:
-statements that bound by themselves, each alone (`Apart`); exact ones that a deletion changes by one direction
-(`Directions`). All bounds are rounded outward.
+`Statements` bounds each trial anew; of statements that bound by themselves `Apart` keeps what trials share. All bounds
+are rounded outward.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from torch.nn.functional import pad
 
 from verale.bounds import Projection, Simplex, SpatialParadigm, Triangle
 from verale.bounds.intervals import ranges_of_listed
-from verale.bounds.spans import Spans
 from verale.rounding import Enclosure
 from verale.search.problem import Problem
 
@@ -124,42 +122,6 @@ class Statements:
         return ranges
 
 
-class Directions(Statements):
-    """Exact statements under `projection`; see `verale.bounds.spans`."""
-
-    def __init__(self, problem: Problem, paradigm: Any) -> None:
-        super().__init__(problem, paradigm)
-        self._spans: Spans | None = None
-
-    def add(self, trial: Trial, at: Tensor) -> None:
-        super().add(trial, at)
-        self._spans = None
-
-    def begin(self, stated: Tensor, count: Tensor) -> None:
-        super().begin(stated, count)
-        self._spans = None
-
-    def without(self, patches: Tensor, places: Tensor) -> Trial:
-        if self._spans is None:
-            self._spans = Spans(self.paradigm, self.stated, self.count, self.observed)
-            self._deletions = self._spans.deletions()
-        spans, deletions = self._spans, self._deletions
-        ranges = spans.ranges_without(deletions, patches, places, False)
-        clear = spans.clear[patches] & (deletions.clear[patches, places] | (spans.count[patches] == 1))
-        if not bool(clear.all()):
-            left = (~clear).nonzero()[:, 0]
-            others = super().without(patches[left], places[left]).ranges
-            ranges.lower[left], ranges.upper[left] = others.lower, others.upper
-        return Trial(patches, places, ranges)
-
-    def delete(self, trial: Trial, count: int) -> None:
-        super().delete(trial, count)
-        patches = trial.patches[:count]
-        if self._spans is not None:
-            new = Spans(self.paradigm, self.stated[patches], self.count[patches], self.observed[patches])
-            self._spans.replace(patches, new, self._deletions, new.deletions())
-
-
 class Apart(Statements):
     """Statements that bound by themselves; of each patch and prototype, the two tightest ends are kept."""
 
@@ -237,6 +199,4 @@ class Apart(Statements):
 
 def statements_of(problem: Problem, paradigm: SpatialParadigm) -> Statements:
     """None yet, about the only image."""
-    if isinstance(paradigm, Projection) and not problem.tolerance and problem.is_finite:
-        return Directions(problem, paradigm)
     return Apart(problem, paradigm) if isinstance(paradigm, Triangle) else Statements(problem, paradigm)
