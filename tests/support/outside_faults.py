@@ -179,10 +179,10 @@ search/through.py ThroughNetwork.evaluated: the class of a picture is that of th
 search/through.py ThroughNetwork.evaluated: a picture gets a class where the head does not describe the network
     without check_domain(head, latents)
     unit/runs/test_seen.py::test_what_the_head_does_not_describe_has_neither_class_nor_score
-search/batches.py _Explainer._within: numbers beyond float64 get a class
+search/batches.py Batches._within: numbers beyond float64 get a class
     exact.take([image]).is_finite => True
     unit/search/test_explain.py::test_numbers_beyond_float64_are_no_tie_and_give_no_class
-search/batches.py _Explainer._unsettled: numbers beyond float64 are called a tie
+search/batches.py Batches._unsettled: numbers beyond float64 are called a tie
     image.is_finite => True
     unit/search/test_explain.py::test_numbers_beyond_float64_are_no_tie_and_give_no_class
 bounds/deep.py deep_latents: a network that is not enclosed is told as a class that is not certain
@@ -627,7 +627,7 @@ bounds/margin.py LinearMargins.taken_back: what is taken back is rounded down
     unit/bounds/test_margin.py::test_what_others_take_back_is_above_the_exact_most[euclidean]
 search/paradigms/evidence.py _Case.proved: a sum adds to the margin
     down(alone - allowed) => down(alone + allowed)
-    unit/search/test_paradigms_evidence.py::test_every_kernel_proves_what_is_found[0.0-exact]
+    unit/search/test_paradigms.py::test_every_kernel_proves_what_is_found[0.0-exact]
 head/evaluation.py belonging: prototypes belong to every class that has not the least weight
     head.weight[predicted] >= head.weight.amax(0) => head.weight[predicted] > head.weight.amin(0)
     unit/rules/test_fit.py::test_images_that_satisfy_a_sum[euclidean]

@@ -38,11 +38,10 @@ from verale.certificate.words import meant_by
 from verale.head import Geometry, Head, evaluate
 from verale.rounding import Enclosure
 from verale.rules.coverage import coverage_of
-from verale.search.inflate import plain_numbers, widened
-from verale.search.priced import PricedEnds, PricedMargins
+from verale.search.activations import Stated
+from verale.search.inflate import PricedEnds, PricedMargins, plain_numbers, widened
 from verale.search.problem import NOISE, shortened
 from verale.search.smallest import priced_margins
-from verale.search.stated import Stated
 from verale.version import __version__
 
 _STEPS = (0.02, 0.06)
@@ -178,7 +177,7 @@ class _Fit:
                 paradigm=self._paradigm,
                 patches=self._images.shape[1],
                 statements=stated.statements(margins.statement),
-                margins=tuple(None if math.isinf(margin) else margin for margin in shortened(proved)),
+                margins=tuple(None if math.isinf(margin) else margin for margin in shortened(proved).tolist()),
                 minimal=False,
                 version=__version__,
             )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import cast
@@ -13,13 +13,12 @@ import torch
 from torch import Tensor
 
 from verale.bounds import LinearMargins, activation_range
-from verale.certificate import ActivationStatement, Statement
+from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
 from verale.rounding import Enclosure
 from verale.search.covers import Clauses, Cover, Covers, one_by_one
-from verale.search.problem import NOISE, Problem
-from verale.search.stated import Stated
+from verale.search.problem import NOISE, Explanation, Problem
 
-__all__ = ["CEILING", "FLOOR", "ActivationExplanation", "Activations", "Item"]
+__all__ = ["CEILING", "FLOOR", "Activations", "Item", "Stated"]
 
 Item = int | str
 """A prototype whose activation is stated, or a clause: `CEILING` or `FLOOR`."""
@@ -33,20 +32,120 @@ _DRIFT = 2
 """Estimated margins are off by at most so many of their rounding errors."""
 
 
-@dataclass(frozen=True)
-class ActivationExplanation:
-    """An explanation by statements about activations.
+@dataclass(frozen=True, eq=False)
+class Stated:
+    """What is stated of P numbers; an end that is infinite is free.
 
     Attributes:
-        statements: those about single activations first, then the clauses.
-        margins: (C,) proved.
-        minimal: whether every statement is needed: without it, the bounds miss the class by more than rounding can
-            explain.
+        lower, upper: (P + 1,) the ends of each prototype's own statement; at P the floor and the ceiling.
+        above, below: (P,) bool, which prototypes the floor and the ceiling are about.
     """
 
-    statements: list[Statement]
-    margins: Tensor
-    minimal: bool
+    lower: Tensor
+    upper: Tensor
+    above: Tensor
+    below: Tensor
+
+    @classmethod
+    def box(cls, lower: Tensor, upper: Tensor) -> Stated:
+        """One statement for each of P numbers, (P,) ends, and no clause."""
+        free = lower.new_tensor([math.inf])
+        nothing = torch.zeros_like(lower, dtype=torch.bool)
+        return cls(torch.cat([lower, -free]), torch.cat([upper, free]), nothing, nothing)
+
+    @classmethod
+    def of(cls, statements: Sequence[Statement], size: int) -> Stated:
+        """The ends of some statements about P = `size` prototypes, of one patch at most."""
+        free = torch.full((size,), math.inf, dtype=torch.float64)
+        stated = cls.box(-free, free)
+        for each in statements:
+            match each:
+                case OrderStatement(exempt, upper):
+                    stated.upper[size] = upper
+                    stated.below[:] = True
+                    stated.below[list(exempt)] = False
+                case FloorStatement(exempt, lower):
+                    stated.lower[size] = lower
+                    stated = replace(stated, above=torch.ones_like(stated.above))
+                    stated.above[list(exempt)] = False
+                case ActivationStatement() | PatchStatement():
+                    stated.lower[each.prototype], stated.upper[each.prototype] = each.lower, each.upper
+        return stated
+
+    @property
+    def ends(self) -> Enclosure:
+        """(P,) what all statements together say of each number."""
+        floor, ceiling = self.clauses
+        return Enclosure.unchecked(torch.maximum(self.lower[:-1], floor), torch.minimum(self.upper[:-1], ceiling))
+
+    @property
+    def clauses(self) -> tuple[Tensor, Tensor]:
+        """(P,) what the floor and the ceiling alone say of each number."""
+        return self.lower[-1].where(self.above, -math.inf), self.upper[-1].where(self.below, math.inf)
+
+    @property
+    def prototypes(self) -> list[int]:
+        """Those with a statement of their own."""
+        own: list[int] = (self.lower[:-1].isfinite() | self.upper[:-1].isfinite()).nonzero()[:, 0].tolist()
+        return own
+
+    @property
+    def has_ceiling(self) -> bool:
+        """Whether there is one."""
+        return bool(self.upper[-1].isfinite())
+
+    @property
+    def has_floor(self) -> bool:
+        """Whether there is one."""
+        return bool(self.lower[-1].isfinite())
+
+    @property
+    def size(self) -> int:
+        """How many statements these are."""
+        return len(self.prototypes) + self.has_ceiling + self.has_floor
+
+    def priced(self, lower: Tensor, upper: Tensor) -> tuple[Tensor, Tensor]:
+        """Prices (C, P + 1) of the stated ends, from prices (C, P) of the numbers' ends.
+
+        A number's end is that of its own statement or that of a clause, whichever is tighter; its price goes there. If
+        the ends move outward, the tighter one moves by no more than the one that was priced.
+        """
+        floor, ceiling = self.clauses
+        low, high = self.lower[:-1] >= floor, self.upper[:-1] <= ceiling
+        return (
+            torch.cat([lower * low, (lower * ~low).sum(1, keepdim=True)], 1),
+            torch.cat([upper * high, (upper * ~high).sum(1, keepdim=True)], 1),
+        )
+
+    def around(self, numbers: Enclosure) -> Enclosure:
+        """(P + 1,) how far inward each end may lie, if these numbers (P,) are to satisfy the statements."""
+        floor = numbers.lower.where(self.above, math.inf).amin()
+        ceiling = numbers.upper.where(self.below, -math.inf).amax()
+        return Enclosure.unchecked(torch.cat([numbers.lower, floor[None]]), torch.cat([numbers.upper, ceiling[None]]))
+
+    def under(self, ceiling: float, below: Tensor) -> Stated:
+        """The same with a ceiling over some prototypes (P,), which over none says nothing."""
+        end = self.upper.new_tensor([ceiling if bool(below.any()) else math.inf])
+        return replace(self, upper=torch.cat([self.upper[:-1], end]), below=below)
+
+    def over(self, floor: float, above: Tensor) -> Stated:
+        """The same with a floor under some prototypes (P,), which under none says nothing."""
+        end = self.lower.new_tensor([floor if bool(above.any()) else -math.inf])
+        return replace(self, lower=torch.cat([self.lower[:-1], end]), above=above)
+
+    def with_ends(self, lower: Tensor, upper: Tensor) -> Stated:
+        """The same statements with other ends (P + 1,)."""
+        return replace(self, lower=lower, upper=upper)
+
+    def statements(self, own: Callable[[int, float, float], Statement]) -> tuple[Statement, ...]:
+        """The statements with an end; `own` gives that of a prototype with its ends."""
+        lower, upper = self.lower.tolist(), self.upper.tolist()
+        said = [own(j, lower[j], upper[j]) for j in self.prototypes]
+        if self.has_ceiling:
+            said.append(OrderStatement(tuple((~self.below).nonzero()[:, 0].tolist()), upper[-1]))
+        if self.has_floor:
+            said.append(FloorStatement(tuple((~self.above).nonzero()[:, 0].tolist()), lower[-1]))
+        return tuple(said)
 
 
 class Activations:
@@ -101,20 +200,13 @@ class Activations:
         """The least of them."""
         return float(self.margins(stated).amin())
 
-    def cost(self, stated: Stated) -> float:
-        """What the statements cost; their number, where they have no costs."""
-        costs = self.problem.costs
-        each = costs.of_prototypes(self.problem.head.size)
-        clauses = costs.ceiling * stated.has_ceiling, costs.floor * stated.has_floor
-        return math.fsum([*map(each.__getitem__, stated.prototypes), *clauses])
-
     @property
     def highest_first(self) -> list[int]:
         """The prototypes that may be stated, the greatest activation first."""
         left = self.problem.avoid.prototypes_left(self.problem.head.size)
         return sorted(left, key=self.observed.upper.tolist().__getitem__, reverse=True)
 
-    def smallest(self, start: Stated, order: list[int]) -> ActivationExplanation:
+    def smallest(self, start: Stated, order: list[int]) -> Explanation:
         """What is left of statements that entail the class.
 
         With costs it may also be left of all statements about activations that may be made, with the same clauses: from
@@ -124,21 +216,19 @@ class Activations:
             start: the statements.
             order: their prototypes, those that matter most first.
         """
-        starts = [(start, order), *([self._everything(start)] if self.problem.costs else [])]
-        return self.explanation(*min((self.shrunk(*each) for each in starts), key=lambda left: self.cost(left[0])))
+        costs, starts = self.problem.costs, [(start, order)]
+        if costs:
+            everything = self.state(self.highest_first).under(float(start.upper[-1]), start.below)
+            starts.append((everything.over(float(start.lower[-1]), start.above), self.highest_first))
+        left = [self.shrunk(*each) for each in starts]
+        return self.explanation(*min(left, key=lambda each: costs.total(each[0].statements(ActivationStatement))))
 
-    def left_of(self, cover: Cover | None) -> ActivationExplanation | None:
+    def left_of(self, cover: Cover | None) -> Explanation | None:
         """What is left of a cover's statements; None where there is none, or where rounding leaves it short."""
         if cover is None:
             return None
         stated = self.cover(cover)
         return self.smallest(stated, cover.stated) if self.least(stated) > 0 else None
-
-    def _everything(self, start: Stated) -> tuple[Stated, list[int]]:
-        """All statements about activations that may be made, and a start's clauses."""
-        order = self.highest_first
-        stated = self.state(order)
-        return stated.under(float(start.upper[-1]), start.below).over(float(start.lower[-1]), start.above), order
 
     def shrunk(self, stated: Stated, order: list[int]) -> tuple[Stated, bool]:
         """Drop each statement if the class still follows without it: the clauses first, then the last prototypes first;
@@ -241,10 +331,10 @@ class Activations:
         bounded = self.range.lower.isfinite().all() and self.range.upper.isfinite().all()
         return isinstance(self.problem.margins, LinearMargins) and bool(bounded)
 
-    def explanation(self, stated: Stated, minimal: bool) -> ActivationExplanation:
+    def explanation(self, stated: Stated, minimal: bool) -> Explanation:
         """The statements, with needless sides dropped, and the margins that they prove."""
         stated = self.one_sided(stated)
-        return ActivationExplanation(list(stated.statements(ActivationStatement)), self.margins(stated), minimal)
+        return Explanation(list(stated.statements(ActivationStatement)), self.margins(stated), minimal)
 
 
 def _without(stated: Stated, item: Item | Tensor, lower: bool = True, upper: bool = True) -> Stated:

@@ -21,8 +21,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from verale.search.masses import Masses
-from verale.search.matching import Floats, Indices, Matching, Payers, heaviest_matching, least_prices
+from verale.search.masses import Floats, Indices, Masses, Matching, Payers, heaviest_matching, least_prices
 from verale.search.problem import Pair
 
 __all__ = ["Assigned", "assign_masses", "rounded_up"]
@@ -60,12 +59,11 @@ def assign_masses(masses: Masses, stated: Sequence[Tensor], once: bool) -> list[
         stated: the statements of each.
         once: whether bounds are monotone, so that each statement is tried once.
     """
-    dropping = _Dropping(masses, _Statements.of(masses, stated))
+    dropping = _Dropping(masses, _Statements(masses, stated))
     dropping.run(once)
     return dropping.assigned()
 
 
-@dataclass(frozen=True, eq=False)
 class _Statements:
     """Statements of N images, at most S of one, patch by patch, the costliest first and of those the smallest mass.
 
@@ -77,17 +75,8 @@ class _Statements:
         fill: whether some patch has a statement about all masses but one.
     """
 
-    patch: Tensor
-    prototype: Tensor
-    low: Tensor
-    high: Tensor
-    made: Tensor
-    level: Tensor
-    fill: bool
-
-    @classmethod
-    def of(cls, masses: Masses, stated: Sequence[Tensor]) -> _Statements:
-        """List what is stated (L, P), bool, of each image."""
+    def __init__(self, masses: Masses, stated: Sequence[Tensor]) -> None:
+        """What is stated (L, P), bool, of each image."""
         counts = [int(pairs.sum()) for pairs in stated]
         shape = len(stated), max(1, *counts)
         patch, prototype, level = (masses.low.new_zeros(shape, dtype=torch.int64) for _ in range(3))
@@ -103,11 +92,17 @@ class _Statements:
             patch[image, :count], prototype[image, :count] = where, which
             level[image, :count], made[image, :count] = levels[where, which], True
             low[image, :count], high[image, :count] = masses.low[image, where, which], masses.high[image, where, which]
-        fill = max(int(pairs.sum(1).max()) for pairs in stated) >= masses.low.shape[2] - 1
-        return cls(patch, prototype, low, high, made, level, fill)
+        self.patch, self.prototype, self.low, self.high, self.made, self.level = (
+            patch,
+            prototype,
+            low,
+            high,
+            made,
+            level,
+        )
+        self.fill = max(int(pairs.sum(1).max()) for pairs in stated) >= masses.low.shape[2] - 1
 
 
-@dataclass(frozen=True, eq=False)
 class _Ends:
     """What some statements say of N images.
 
@@ -118,13 +113,7 @@ class _Ends:
         margins: (N, C) the margins if no prototype got a remainder.
     """
 
-    left: Tensor
-    floor: Tensor
-    top: Tensor
-    margins: Tensor
-
-    @classmethod
-    def of(cls, masses: Masses, statements: _Statements, kept: Tensor) -> _Ends:
+    def __init__(self, masses: Masses, statements: _Statements, kept: Tensor) -> None:
         """What those say that are kept, (N, S) bool."""
         count, patches, _ = masses.low.shape
         low = statements.low * kept
@@ -133,19 +122,16 @@ class _Ends:
         floor = masses.floor.expand(count, -1).scatter_reduce(1, statements.prototype, low, "amax")
         top = torch.zeros_like(floor).scatter_reduce(1, statements.prototype, high, "amax")
         if statements.fill:
-            floor = torch.maximum(floor, _determined(masses, statements, kept))
-        return cls(left, floor, top, masses.margins(floor[:, None], top[:, None])[:, 0])
-
-
-def _determined(masses: Masses, statements: _Statements, kept: Tensor) -> Tensor:
-    """(N, P) what masses are at least where all others of their patch are stated: what those leave."""
-    shape, place = masses.low.shape, statements.patch * masses.low.shape[2] + statements.prototype
-    stated = torch.zeros(shape, dtype=torch.bool, device=kept.device)
-    stated.flatten(1).scatter_reduce_(1, place, kept, "amax")
-    high = torch.zeros_like(masses.low).flatten(1).scatter_add(1, place, statements.high * kept).view(shape)
-    others = 1 - (high.sum(2, keepdim=True) - high)
-    determined = stated.sum(2, keepdim=True) - stated.long() == shape[2] - 1
-    return others.where(determined, 0.0).amax(1)
+            # What masses are at least where all others of their patch are stated: what those leave.
+            shape, place = masses.low.shape, statements.patch * masses.low.shape[2] + statements.prototype
+            stated = torch.zeros(shape, dtype=torch.bool, device=kept.device)
+            stated.flatten(1).scatter_reduce_(1, place, kept, "amax")
+            high = torch.zeros_like(masses.low).flatten(1).scatter_add(1, place, statements.high * kept).view(shape)
+            others = 1 - (high.sum(2, keepdim=True) - high)
+            determined = stated.sum(2, keepdim=True) - stated.long() == shape[2] - 1
+            floor = torch.maximum(floor, others.where(determined, 0.0).amax(1))
+        self.left, self.floor, self.top = left, floor, top
+        self.margins = masses.margins(floor[:, None], top[:, None])[:, 0]
 
 
 class _Dropping:
@@ -158,7 +144,7 @@ class _Dropping:
         self._needed = torch.zeros_like(self._kept)
         self._sure = [True] * len(masses)
         self._open: list[list[int]] = [[] for _ in range(len(masses))]
-        self._hosted = [_OnHost.of(masses, statements, image) for image in range(len(masses))]
+        self._hosted = [_OnHost(masses, statements, image) for image in range(len(masses))]
 
     def run(self, once: bool) -> None:
         """Drop statements until none can be dropped."""
@@ -196,7 +182,7 @@ class _Dropping:
     def _ranks(self, asked: Tensor) -> Tensor:
         """(N, S) the order in which the statements that are asked about go."""
         statements = self._statements
-        ends = _Ends.of(self._masses, statements, self._kept)
+        ends = _Ends(self._masses, statements, self._kept)
         low = statements.low * asked
         of_patch = torch.zeros_like(ends.left).scatter_add(1, statements.patch, low)
         before = (of_patch.cumsum(1) - of_patch).gather(1, statements.patch)
@@ -211,38 +197,30 @@ class _Dropping:
     def _closed(self, kept: Tensor, images: list[int]) -> tuple[Tensor, dict[int, bool]]:
         """(N,) whether the best prices close every rival; of images where they do not, whether one is surely open."""
         masses = self._masses
-        ends = _Ends.of(masses, self._statements, kept)
+        ends = _Ends(masses, self._statements, kept)
         bound = self._payers.bounded(ends.left, ends.top, ends.margins, masses.noise)
-        hosted = _Hosted.of(ends, kept, bound, masses.noise)
+        hosted = _Hosted(ends, kept, bound, masses.noise)
         closed, surely = torch.ones(len(kept), dtype=torch.bool), {}
         for image in images:
-            margin = self._worst(image, hosted)
-            if margin is not None:
-                closed[image], surely[image] = False, margin < 0
+            noise, margins, bounds = hosted.noise[image], hosted.margins[image], hosted.bound[image]
+            recent = self._open[image]
+            (doubtful,) = (bounds <= noise).nonzero()
+            for rival in sorted(doubtful.tolist(), key=lambda c: (c not in recent, bounds[c])):
+                margin = margins[rival]
+                if margin >= -noise[rival]:
+                    margin -= float(self._hosted[image].matching(rival, hosted, image).gained.sum())
+                if margin <= noise[rival]:
+                    self._open[image] = [*(c for c in recent if c != rival), rival][-_REMEMBERED:]
+                    closed[image], surely[image] = False, bool(margin + noise[rival] < 0)
+                    if surely[image]:
+                        break
         return closed.to(kept.device), surely
-
-    def _worst(self, image: int, hosted: _Hosted) -> float | None:
-        """By how much some rival that stays open is surely open, if that is negative; None if all are closed."""
-        worst = None
-        noise, margins, bound = hosted.noise[image], hosted.margins[image], hosted.bound[image]
-        (doubtful,) = (bound <= noise).nonzero()
-        recent = self._open[image]
-        for rival in sorted(doubtful.tolist(), key=lambda c: (c not in recent, bound[c])):
-            margin = margins[rival]
-            if margin >= -noise[rival]:
-                margin -= float(self._hosted[image].matching(rival, hosted, image).gained.sum())
-            if margin <= noise[rival]:
-                self._open[image] = [*(c for c in recent if c != rival), rival][-_REMEMBERED:]
-                worst = float(margin + noise[rival])
-                if worst < 0:
-                    break
-        return worst
 
     def _find_needed(self, images: list[int]) -> None:
         """Mark the statements without which a matching leaves a rival open."""
         masses = self._masses
-        ends = _Ends.of(masses, self._statements, self._kept)
-        hosted = _Hosted.of(ends, self._kept, ends.margins, masses.noise)
+        ends = _Ends(masses, self._statements, self._kept)
+        hosted = _Hosted(ends, self._kept, ends.margins, masses.noise)
         for image in images:
             (asked,) = (self._kept[image] & ~self._needed[image]).cpu().numpy().nonzero()
             if len(asked):
@@ -252,14 +230,22 @@ class _Dropping:
     def assigned(self) -> list[Assigned]:
         """What is left, with prices."""
         masses, statements = self._masses, self._statements
-        ends = _Ends.of(masses, statements, self._kept)
+        ends = _Ends(masses, statements, self._kept)
         bound = self._payers.bounded(ends.left, ends.top, ends.margins, torch.full_like(masses.noise, math.inf))
-        hosted = _Hosted.of(ends, self._kept, bound, masses.noise)
-        images, rivals = self._open_alone(ends).nonzero(as_tuple=True)
+        hosted = _Hosted(ends, self._kept, bound, masses.noise)
+        # rivals that stay open, or nearly so, if each prototype may have the largest remainder open to it
+        shape, place = masses.low.shape, statements.patch * masses.low.shape[2] + statements.prototype
+        left = ends.left[..., None].expand(shape).flatten(1)
+        left = left.scatter_reduce(1, place, 1 - 2 * self._kept.to(left), "amin").view(shape)
+        alone = masses.margins(ends.floor[:, None], torch.maximum(ends.top, left.amax(1))[:, None])[:, 0]
+        images, rivals = (alone <= masses.noise).nonzero(as_tuple=True)
         prices = self._payers.prices(images, rivals, ends.left, ends.top).cpu().numpy()
         prototypes = self._payers.prototype[images, rivals].cpu().numpy()
         priced: list[dict[int, dict[int, float]]] = [{} for _ in range(len(masses))]
-        least = [self._least(image, hosted) for image in range(len(masses))]
+        least = [math.inf] * len(masses)  # that the best prices prove, of those rivals that the bound leaves open
+        for image, rival in zip(*((hosted.bound <= hosted.noise).nonzero()), strict=True):
+            gained = self._hosted[image].matching(rival, hosted, image).gained.sum()
+            least[image] = min(least[image], float(hosted.margins[image, rival] - gained))
         for image, rival, price, prototype in zip(images.tolist(), rivals.tolist(), prices, prototypes, strict=True):
             margins = hosted.bound[image]
             if margins[rival] < least[image] or margins[rival] <= hosted.noise[image, rival]:
@@ -269,54 +255,23 @@ class _Dropping:
             (paid,) = price.nonzero()
             rounded = rounded_up(price[paid], float(margins[rival]))
             priced[image][rival] = dict(sorted(zip(prototype[paid].tolist(), rounded.tolist(), strict=True)))
-        return [
-            Assigned(self._pairs(image), self._sure[image], priced[image], hosted.bound[image])
-            for image in range(len(masses))
-        ]
-
-    def _open_alone(self, ends: _Ends) -> Tensor:
-        """(N, C) rivals that stay open, or nearly so, if each prototype may have the largest remainder open to it."""
-        masses, statements = self._masses, self._statements
-        shape, place = masses.low.shape, statements.patch * masses.low.shape[2] + statements.prototype
-        left = ends.left[..., None].expand(shape).flatten(1)
-        left = left.scatter_reduce(1, place, 1 - 2 * self._kept.to(left), "amin").view(shape)
-        high = torch.maximum(ends.top, left.amax(1))
-        return masses.margins(ends.floor[:, None], high[:, None])[:, 0] <= masses.noise
-
-    def _least(self, image: int, hosted: _Hosted) -> float:
-        """The least margin that the best prices prove, of those rivals that the bound leaves open."""
-        (doubtful,) = (hosted.bound[image] <= hosted.noise[image]).nonzero()
-        least = math.inf
-        for rival in doubtful.tolist():
-            gained = self._hosted[image].matching(rival, hosted, image).gained.sum()
-            least = min(least, float(hosted.margins[image, rival] - gained))
-        return least
-
-    def _pairs(self, image: int) -> list[Pair]:
-        kept, statements = self._kept[image], self._statements
-        ends = statements.patch[image][kept].tolist(), statements.prototype[image][kept].tolist()
-        return sorted(zip(*ends, strict=True))
+        assigned = []
+        for image, kept in enumerate(self._kept):
+            pairs = statements.patch[image][kept].tolist(), statements.prototype[image][kept].tolist()
+            stated = sorted(zip(*pairs, strict=True))
+            assigned.append(Assigned(stated, self._sure[image], priced[image], hosted.bound[image]))
+        return assigned
 
 
-@dataclass(frozen=True, eq=False)
 class _Hosted:
     """The same as `_Ends`, with bounds of margins and their noise, as arrays on the host."""
 
-    left: Floats
-    floor: Floats
-    top: Floats
-    margins: Floats
-    kept: NDArray[np.bool_]
-    bound: Floats
-    noise: Floats
-
-    @classmethod
-    def of(cls, ends: _Ends, kept: Tensor, bound: Tensor, noise: Tensor) -> _Hosted:
-        tensors = ends.left, ends.floor, ends.top, ends.margins, kept, bound, noise
-        return cls(*(tensor.cpu().numpy() for tensor in tensors))
+    def __init__(self, ends: _Ends, kept: Tensor, bound: Tensor, noise: Tensor) -> None:
+        tensors = ends.left, ends.floor, ends.top, ends.margins, bound, noise
+        self.left, self.floor, self.top, self.margins, self.bound, self.noise = (each.cpu().numpy() for each in tensors)
+        self.kept: NDArray[np.bool_] = kept.cpu().numpy()
 
 
-@dataclass(frozen=True, eq=False)
 class _OnHost:
     """One image's statements and weights, as arrays on the host.
 
@@ -327,27 +282,16 @@ class _OnHost:
         shape: L and P.
     """
 
-    patch: Indices
-    prototype: Indices
-    low: Floats
-    high: Floats
-    positive: Floats
-    weight: Floats
-    floor: Floats
-    shape: tuple[int, int]
-
-    @classmethod
-    def of(cls, masses: Masses, statements: _Statements, image: int) -> _OnHost:
-        return cls(
-            patch=statements.patch[image].cpu().numpy(),
-            prototype=statements.prototype[image].cpu().numpy(),
-            low=statements.low[image].cpu().numpy(),
-            high=statements.high[image].cpu().numpy(),
-            positive=masses.positive[image].cpu().numpy(),
-            weight=-masses.negative[image].cpu().numpy(),
-            floor=masses.floor.cpu().numpy(),
-            shape=(masses.low.shape[1], masses.low.shape[2]),
+    def __init__(self, masses: Masses, statements: _Statements, image: int) -> None:
+        self.patch, self.prototype, self.low, self.high, self.positive, self.weight = (
+            each[image].cpu().numpy()
+            for each in (
+                *(statements.patch, statements.prototype, statements.low, statements.high),
+                *(masses.positive, -masses.negative),
+            )
         )
+        self.floor = masses.floor.cpu().numpy()
+        self.shape = (masses.low.shape[1], masses.low.shape[2])
 
     def stated(self, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """(L, P) the statements that are kept."""
@@ -365,7 +309,7 @@ class _OnHost:
         kept = hosted.kept[image]
         if np.bincount(self.patch[kept]).max() >= self.shape[1] - 1:
             return asked[:0]  # without one statement the others may determine its mass
-        change = _Change.of(self, asked, hosted, image)
+        change = _Change(self, asked, hosted, image)
         stated = self.stated(kept)
         open_ = np.zeros(len(asked), np.bool_)
         for rival in rivals:
@@ -385,7 +329,6 @@ class _OnHost:
         return asked[open_]
 
 
-@dataclass(frozen=True, eq=False)
 class _Change:
     """What changes for an image without one statement, for each of M statements. Other tops of the patch may rise too,
     which only lowers margins.
@@ -398,23 +341,15 @@ class _Change:
         sunk: (M,) the prototype's top without it.
     """
 
-    patch: Indices
-    prototype: Indices
-    left: Floats
-    top: Floats
-    grown: Floats
-    floor_fall: Floats
-    sunk: Floats
-
-    @classmethod
-    def of(cls, host: _OnHost, asked: Indices, hosted: _Hosted, image: int) -> _Change:
-        patch, prototype = host.patch[asked], host.prototype[asked]
-        kept, left, top, floor = hosted.kept[image], hosted.left[image], hosted.top[image], hosted.floor[image]
+    def __init__(self, host: _OnHost, asked: Indices, hosted: _Hosted, image: int) -> None:
+        self.patch, self.prototype = host.patch[asked], host.prototype[asked]
+        self.left, self.top = hosted.left[image], hosted.top[image]
+        kept, floor, size = hosted.kept[image], hosted.floor[image][self.prototype], host.shape[1]
         low = np.where(kept, host.low, 0.0)
-        high = np.where(kept, np.minimum(host.high, host.low + left[host.patch]), 0.0)
-        fallen = np.maximum(_others(low, host.prototype, asked, host.shape[1]), host.floor[prototype])
-        sunk = _others(high, host.prototype, asked, host.shape[1])
-        return cls(patch, prototype, left, top, left[patch] + host.low[asked], floor[prototype] - fallen, sunk)
+        high = np.where(kept, np.minimum(host.high, host.low + self.left[host.patch]), 0.0)
+        fallen = np.maximum(_others(low, host.prototype, asked, size), host.floor[self.prototype])
+        self.sunk = _others(high, host.prototype, asked, size)
+        self.grown, self.floor_fall = self.left[self.patch] + host.low[asked], floor - fallen
 
     def margins(self, host: _OnHost, rival: int, margin: float) -> Floats:
         """(M,) a rival's margin if no prototype got a remainder, which is `margin` with all statements."""

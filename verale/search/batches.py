@@ -4,38 +4,26 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor
 
-from verale.bounds import (
-    check_domain,
-)
+from verale.bounds import check_domain
 from verale.certificate import Certificate
 from verale.errors import UsageError
 from verale.head import Head, digest, patches_of, read_out, require_head
 from verale.paradigms import READABLE
 from verale.rounding.device import require_device
 from verale.search.devices import computing_on, head_on, is_host, one_thread
-from verale.search.digits import (
-    AUTO,
-    EXACT,
-    EXACT_DIGITS,
-    FEWEST_DIGITS,
-    Tolerance,
-    least_unit,
-    tolerances,
-)
+from verale.search.digits import AUTO, EXACT, EXACT_DIGITS, FEWEST_DIGITS, Tolerance, least_unit, tolerances
 from verale.search.inflate import inflate
 from verale.search.options import SearchOptions, Unexplained
-from verale.search.paradigms.base import ParadigmSearch, Solved, require_memory
+from verale.search.paradigms.base import require_memory
 from verale.search.problem import NoExplanation, Problem
 from verale.search.smallest import Kept, NotKept, best_paradigm, has_prices, keep_smallest, priced_margins, searches_of
-from verale.version import __version__
 
 if TYPE_CHECKING:
     from verale.search.through import ThroughNetwork
@@ -46,6 +34,13 @@ _log = logging.getLogger(__name__)
 
 _CHECKED = 256
 """So many images are checked at once: in float64 they take more memory than as they are stored."""
+
+_OUT_OF_MEMORY = re.compile(
+    r"can't allocate memory|(CUDA|HIP) error: out of memory|hipErrorOutOfMemory|_STATUS_ALLOC_FAILED"
+)
+"""The words of the CPU's allocator, of CUDA and HIP themselves, and of cuBLAS, cuSOLVER and their like."""
+
+_AUTO = f"--tolerance {AUTO}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +79,7 @@ class Batches:
             hold of all latents that it can give for them. Pictures are searched one by one.
 
     Attributes:
-        head: the head.
-        options: how to explain.
-        through: the network.
+        head, options, through: as given.
         patches: L.
         paradigm: its name, or `readable`.
         paradigms: the names of those that are tried.
@@ -113,27 +106,32 @@ class Batches:
             self.images, self.patches = through.require(head, latents), through.patches
             if self.options.inflate:
                 raise UsageError("inflate is given, expected none with pictures: statements are as wide as they need")
-        require_device(self.options.device)
+        self._device = self.options.device
+        require_device(self._device)
         self.options.avoid.check(self.patches, head.size)
         self.options.costs.check(self.patches, head.size)
         self.paradigm = self.options.paradigm
         if self.options.inflate and self.paradigm != READABLE:
             priced_margins(self.paradigm, head, 0, self.patches)
-        what = f"the {self.patches} patches of an image"
-        require_memory(_bytes_of_pairs(head, self.patches), what, self.options)  # before searches fill such tables
-        device = self.options.device
-        if through is not None and not is_host(device):
-            _log.warning("pictures are searched on the CPU, not on %s: so are the ranges of their networks", device)
-            device = "cpu"
-        with computing_on(device):
-            there = head_on(head, device)
-            searches = searches_of(there, self.patches, self.paradigm, self.options)
-        self.paradigms = tuple(search.name for search in searches)
-        self._explainer = _Explainer(head, there, device, searches, self.options, through)
-        one = self._explainer.bytes_per_image(self.patches)
+        # Roughly the memory of what every pair of a patch and a prototype has, whatever is searched.
+        what, of_pairs = f"the {self.patches} patches of an image", 8 * (20 if head.pooling.needs_all_patches else 5)
+        one = self.patches * head.size * of_pairs
+        require_memory(one, what, self.options)  # before searches fill such tables
+        if through is not None and not is_host(self._device):
+            words = "pictures are searched on the CPU, not on %s: so are the ranges of their networks"
+            _log.warning(words, self._device)
+            self._device = "cpu"
+        with computing_on(self._device):
+            self._there = head_on(head, self._device)
+            self._searches = searches_of(self._there, self.patches, self.paradigm, self.options)
+            self._least_unit = least_unit(self._there)
+        self.paradigms = tuple(search.name for search in self._searches)
+        # And what searches keep: rows (three copies), pooling's work, margins.
+        per_pair = 3 * max(search.bytes_per_patch for search in self._searches) // head.size
+        one += self.patches * head.size * per_pair + 16 * head.size * head.classes
         require_memory(one, what, self.options)
         self.size = max(1, int(min(self.options.batch, self.options.bytes // one)))
-        self.are_alone = self._explainer.alone
+        self.are_alone = through is not None or all(search.is_alone for search in self._searches)
         self.bytes_at_once = one * (1 if self.are_alone else self.size)
 
     @property
@@ -147,91 +145,56 @@ class Batches:
 
     def parts(self, start: int) -> Iterator[list[ImageResult]]:
         """The same, in the parts in which the batch fits into memory."""
-        return self._explainer.within_memory(self.images[start : start + self.size])
+        return self._within_memory(self.images[start : start + self.size])
 
     def explain_images(self, images: Tensor) -> list[ImageResult]:
         """The results for a batch of images, or pictures, that fit the head as these do."""
-        return [result for results in self._explainer.within_memory(images) for result in results]
+        return [result for results in self._within_memory(images) for result in results]
 
-
-def _bytes_of_pairs(head: Head, patches: int) -> int:
-    """Roughly the memory of what every pair of a patch and a prototype has, whatever is searched."""
-    return patches * head.size * 8 * (20 if head.pooling.needs_all_patches else 5)
-
-
-class _About(NamedTuple):
-    """What a certificate is about: what its subject names beside the head, how many patches that has, and its class."""
-
-    subject: Mapping[str, Any]
-    patches: int
-    predicted: int
-
-
-@dataclass(frozen=True)
-class _Explainer:
-    """Explains images of one head under one paradigm or several.
-
-    Attributes:
-        head: the head.
-        there: the same on the device.
-        device: where searches compute.
-        searches: of the head on the device.
-        options, through: see `Batches`.
-    """
-
-    head: Head
-    there: Head
-    device: str
-    searches: tuple[ParadigmSearch, ...]
-    options: SearchOptions
-    through: ThroughNetwork | None = None
-
-    def bytes_per_image(self, patches: int) -> int:
-        """Roughly the memory that the search needs for one image: rows (three copies), pooling's work, margins."""
-        per_pair = 3 * max(search.bytes_per_patch for search in self.searches) // self.head.size
-        searched = patches * self.head.size * per_pair + 16 * self.head.size * self.head.classes
-        return _bytes_of_pairs(self.head, patches) + searched
-
-    def within_memory(self, images: Tensor) -> Iterator[list[ImageResult]]:
+    def _within_memory(self, images: Tensor) -> Iterator[list[ImageResult]]:
         """The results for images (N, L, D); where memory runs out, for one half after the other."""
         try:
-            yield self.results(images)
+            if self.through is not None:
+                yield [self._of_picture(picture, self.through) for picture in images]
+            elif self.are_alone:
+                yield [result for image in images for result in self._of_latents(image[None])]
+            else:
+                yield self._of_latents(images)
             return
         except (RuntimeError, MemoryError) as error:
-            if not _is_out_of_memory(error):
+            # torch says so in different ways on different devices, and its libraries in their own
+            is_out = isinstance(error, (MemoryError, torch.OutOfMemoryError)) or _OUT_OF_MEMORY.search(str(error))
+            if not is_out:
                 raise
             if len(images) == 1:
                 raise UsageError("memory ran out on a single image: use a smaller model or another device") from error
         _log.info("memory ran out on %d images: they are explained in halves", len(images))
         for half in torch.split(images, (len(images) + 1) // 2):
-            yield from self.within_memory(half)
-
-    def results(self, images: Tensor) -> list[ImageResult]:
-        """One result for each of the images (N, L, D); no byte of it depends on others if they are searched alone."""
-        if self.through is not None:
-            return [self._of_picture(picture, self.through) for picture in images]
-        if len(images) > 1 and self.alone:
-            return [result for image in images for result in self.results(image[None])]
-        return self._of_latents(images)
+            yield from self._within_memory(half)
 
     @one_thread()
     def _of_latents(self, images: Tensor) -> list[ImageResult]:
-        with computing_on(self.device):
-            return self._searched(images.to(torch.float64).contiguous())
-
-    def _searched(self, images: Tensor) -> list[ImageResult]:
-        """The results for images (N, L, D) float64 of the host; torch makes new tensors on the device."""
+        """The results for images (N, L, D) of the host; torch makes new tensors on the device."""
         options = self.options
-        exact = Problem.of(self.there, images.to(self.device), EXACT, options.avoid, options.costs)
+        images = images.to(torch.float64).contiguous()
+        wide = tolerances(options.tolerance)
+        # how far statements are widened before the search, and in how many digits they are told after it
+        attempts: list[tuple[Tolerance, int | str]] = [(tolerance, EXACT_DIGITS) for tolerance in wide]
+        if wide == (EXACT,):
+            attempts = [(EXACT, options.digits)]
+            if isinstance(options.digits, int):
+                attempts.append((Tolerance(digits=options.digits), EXACT_DIGITS))
         results: dict[int, ImageResult] = {}
         left = list(range(len(images)))
-        for tolerance, digits in self._attempts():
-            results |= zip(left, self._within(tolerance, digits, exact.take(left), images[left]), strict=True)
-            without = [image for image in left if isinstance(results[image].explanation, Unexplained)]
-            _log.info("tolerance %s: %d of %d images are explained", tolerance, len(left) - len(without), len(left))
-            left = without
-            if not left:
-                break
+        with computing_on(self._device):
+            exact = Problem.of(self._there, images.to(self._device), EXACT, options.avoid, options.costs)
+            for tolerance, digits in attempts:
+                results |= zip(left, self._within(tolerance, digits, exact.take(left), images[left]), strict=True)
+                without = [image for image in left if isinstance(results[image].explanation, Unexplained)]
+                _log.info("tolerance %s: %d of %d images are explained", tolerance, len(left) - len(without), len(left))
+                left = without
+                if not left:
+                    break
         return [results[image] for image in range(len(images))]
 
     def _of_picture(self, picture: Tensor, through: ThroughNetwork) -> ImageResult:
@@ -241,24 +204,17 @@ class _Explainer:
         ranges = through.ranges(picture)  # as a network's own layers, in all threads
         evaluated = through.evaluated(self.head, picture)
         with one_thread():
-            predicted, kept = solve_picture(self.head, ranges.ends, self.searches, self.options, self.least_unit)
+            predicted, kept = solve_picture(self.head, ranges.ends, self._searches, self.options, self._least_unit)
         explanation: Certificate | Unexplained
         if isinstance(kept.solution, NoExplanation):
             reason = kept.solution.reason + (f"; {ranges.roughly}" if ranges.roughly else "")
             explanation = Unexplained(None if evaluated is None else int(evaluated.predicted), reason)
         else:
-            about = _About(through.subject(picture), through.patches, cast(int, predicted))
-            explanation = self._certificate(about, kept.paradigm, kept.solution)
+            subject = through.subject(picture)
+            given = subject, cast(int, predicted), kept.paradigm, self.patches
+            explanation = kept.solution.certificate(self.head, *given)
         activations = None if evaluated is None else evaluated.activations[0]
         return ImageResult(explanation, self.head, activations, kept.others)
-
-    def _attempts(self) -> list[tuple[Tolerance, int | str]]:
-        """How far statements are widened before the search, and in how many digits they are told after it."""
-        digits = self.options.digits
-        wide = tolerances(self.options.tolerance)
-        if wide != (EXACT,):
-            return [(tolerance, EXACT_DIGITS) for tolerance in wide]
-        return [(EXACT, digits), *([(Tolerance(digits=digits), EXACT_DIGITS)] if isinstance(digits, int) else [])]
 
     def _within(self, tolerance: Tolerance, digits: int | str, exact: Problem, images: Tensor) -> list[ImageResult]:
         """One result for each image, observed exactly, with statements widened by one tolerance before the search, and
@@ -267,11 +223,10 @@ class _Explainer:
         results = []
         midpoints = ((problem.activations.lower + problem.activations.upper) / 2).cpu()
         settled = [image for image, margin in enumerate(problem.settled.tolist()) if margin > 0]
-        solved = dict(zip(settled, keep_smallest(problem.take(settled), self.searches), strict=True))
+        solved = dict(zip(settled, keep_smallest(problem.take(settled), self._searches), strict=True))
         if digits != EXACT_DIGITS:
             solved = self._shortened(problem, digits, solved)
         for image, (patches, predicted) in enumerate(zip(images, problem.margins.predicted.tolist(), strict=True)):
-            about = _About({"latents": digest(patches)}, len(patches), predicted)
             activations = midpoints[image] if exact.take([image]).is_finite else None
             kept = solved.get(image) or Kept("", self._unsettled(tolerance, exact.take([image])), ())
             if isinstance(kept.solution, NoExplanation):
@@ -284,10 +239,12 @@ class _Explainer:
                         reason += f"; the tolerance is {tolerance}: try a smaller one, or {_AUTO}"
                 explanation: Certificate | Unexplained = Unexplained(None if activations is None else predicted, reason)
             else:
-                explanation = self._certificate(about, kept.paradigm, kept.solution)
+                given = {"latents": digest(patches)}, predicted, kept.paradigm, self.patches
+                explanation = kept.solution.certificate(self.head, *given)
                 if self.options.inflate and has_prices(kept.paradigm, self.head):
                     with torch.device("cpu"):
-                        explanation = inflate(self.head, patches, explanation)
+                        priced = priced_margins(kept.paradigm, self.head, predicted, self.patches)
+                        explanation = inflate(priced, patches, explanation)
             results.append(ImageResult(explanation, self.head, activations, kept.others))
         return results
 
@@ -299,68 +256,28 @@ class _Explainer:
         reference ranges grow with the intervals of the others.
         """
         short = dict(solved)
-        for search in self.searches:
+        for search in self._searches:
             of_search = {
                 image: kept.solution
                 for image, kept in solved.items()
                 if kept.paradigm == search.name and not isinstance(kept.solution, NoExplanation)
             }
-            found = search.in_short_numbers(
-                problem.take(list(of_search)), list(of_search.values()), digits, self.least_unit
-            )
+            given = problem.take(list(of_search)), list(of_search.values())
+            found = search.in_short_numbers(*given, digits, self._least_unit)
             for image, solution in zip(of_search, found, strict=True):
                 failure = NoExplanation(f"{digits} digits do not prove the class")
                 short[image] = replace(solved[image], solution=solution or failure)
         return short
-
-    @cached_property
-    def least_unit(self) -> float:
-        """See `verale.search.digits.least_unit`."""
-        return least_unit(self.there)
 
     def _unsettled(self, tolerance: Tolerance, image: Problem) -> NoExplanation:
         """Why all statements about an image, observed exactly here, entail no class; and which tolerance to try."""
         if not bool(image.settled > 0):
             from verale.search.through import BEYOND
 
-            return _TIE if image.is_finite else BEYOND
+            tie = "no class certainly beats all others at these latents: a tie, or too close for float64"
+            return NoExplanation(tie) if image.is_finite else BEYOND
+        why = f"with {'' if tolerance.digits else 'a tolerance of '}{tolerance} the class is not implied even by all"
         if tolerance.digits:
-            return NoExplanation(_TOO_FEW.format(tolerance, FEWEST_DIGITS))
+            return NoExplanation(f"{why} statements; allow more, or {FEWEST_DIGITS!r}")
         narrower = (each for each in tolerance.narrower() if bool(image.widened(each).settled > 0))
-        return NoExplanation(f"{_TOO_WIDE.format(tolerance)}; try {next(narrower, 0)}, or {_AUTO}")
-
-    @property
-    def alone(self) -> bool:
-        """Whether all searches take one image at a time."""
-        return self.through is not None or all(search.is_alone for search in self.searches)
-
-    def _certificate(self, about: _About, paradigm: str, solution: Solved) -> Certificate:
-        statements, margins, minimal, prices = solution
-        return Certificate(
-            head=self.head.digest,
-            **about.subject,
-            predicted=about.predicted,
-            paradigm=paradigm,
-            patches=about.patches,
-            statements=tuple(statements),
-            margins=tuple(None if rival == about.predicted else margin for rival, margin in enumerate(margins)),
-            minimal=minimal,
-            version=__version__,
-            prices=prices,
-        )
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    """Whether memory ran out; torch says so in different ways on different devices, and its libraries in their own."""
-    return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or _OUT_OF_MEMORY.search(str(error)) is not None
-
-
-_OUT_OF_MEMORY = re.compile(
-    r"can't allocate memory|(CUDA|HIP) error: out of memory|hipErrorOutOfMemory|_STATUS_ALLOC_FAILED"
-)
-"""The words of the CPU's allocator, of CUDA and HIP themselves, and of cuBLAS, cuSOLVER and their like."""
-
-_TOO_WIDE = "with a tolerance of {} the class is not implied even by all statements"
-_TOO_FEW = "with {} the class is not implied even by all statements; allow more, or {!r}"
-_AUTO = f"--tolerance {AUTO}"
-_TIE = NoExplanation("no class certainly beats all others at these latents: a tie, or too close for float64")
+        return NoExplanation(f"{why} statements; try {next(narrower, 0)}, or {_AUTO}")

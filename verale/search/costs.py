@@ -75,8 +75,13 @@ class Avoid:
         return bool(self.prototypes or self.patches)
 
     def __str__(self) -> str:
-        given = [(kind, getattr(self, kind)) for kind in _KINDS]
-        return " and ".join(f"{kind} {_ranges(indices)}" for kind, indices in given if indices)
+        """Ascending indices as text: 3, 7-9."""
+        told = []
+        for kind in _KINDS:
+            runs = [[j for _, j in run] for _, run in groupby(enumerate(getattr(self, kind)), lambda at: at[1] - at[0])]
+            each = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+            told += [f"{kind} {', '.join(each)}"] if each else []
+        return " and ".join(told)
 
     def check(self, patches: int, prototypes: int) -> None:
         """Raise UsageError, which names the index, unless images have these patches and the head these prototypes."""
@@ -113,12 +118,6 @@ def listed_indices(text: str, listed: str) -> list[int]:
             raise UsageError(f"{text!r}: the range {part.strip()} is empty, expected the lower index first")
         indices += range(first, last + 1)
     return indices
-
-
-def _ranges(indices: tuple[int, ...]) -> str:
-    """Ascending indices as text: 3, 7-9."""
-    runs = [[j for _, j in run] for _, run in groupby(enumerate(indices), lambda each: each[1] - each[0])]
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 _MOST = 1e6
@@ -208,9 +207,14 @@ class Costs:
             if not colon:
                 clauses[kind] = cost
             else:
-                given[kind] |= dict.fromkeys(
-                    _pair(text, listed) if kind == "statement" else listed_indices(text, listed), cost
-                )
+                each: list[Any]
+                if kind != "statement":
+                    each = listed_indices(text, listed)
+                elif pair := _STATEMENT.fullmatch(listed):
+                    each = [(int(pair[1]), int(pair[2]))]
+                else:
+                    raise UsageError(f"{text!r}: {listed!r} is not a patch and a prototype, such as 5,7")
+                given[kind] |= dict.fromkeys(each, cost)
         return cls.of(given["prototypes"], given["patches"], given["statement"], **clauses)
 
     def __bool__(self) -> bool:
@@ -259,10 +263,10 @@ class Costs:
         match statement:
             case OrderStatement():
                 return self.ceiling
-            case SumStatement():
-                return 1.0
             case FloorStatement():
                 return self.floor
+            case SumStatement():
+                return 1.0
             case ActivationStatement(prototype=j):
                 return self._by_prototype.get(j, 1.0)
             case PatchStatement(patch=patch, prototype=j):
@@ -279,26 +283,18 @@ class Costs:
 
     def statements_below(self, cost: float) -> float:
         """The most statements that together may cost less than this."""
-        return math.ceil(cost / self._least) - 1 if self._least > 0 and cost < math.inf else math.inf
+        each = (min((1.0, *costs.values())) for costs in (self._by_prototype, self._by_patch))
+        least = min((math.prod(each), self.ceiling, self.floor, *self._by_pair.values()))
+        return math.ceil(cost / least) - 1 if least > 0 and cost < math.inf else math.inf
 
     @property
     def step(self) -> float:
         """Costs of two explanations that differ at all differ by this: 1 where all costs are whole numbers."""
-        costs = self._all
+        given = *self.prototypes, *self.patches, *self.statements
+        costs = [1.0, self.ceiling, self.floor, *(cost for _, cost in given)]
         if all(cost.is_integer() for cost in costs):
             return 1.0
         return max(_SAME * min(cost for cost in costs if cost > 0), _ROUNDED * max(costs))
-
-    @property
-    def _least(self) -> float:
-        """No statement costs less."""
-        least = (min((1.0, *each.values())) for each in (self._by_prototype, self._by_patch))
-        return min((math.prod(least), self.ceiling, self.floor, *self._by_pair.values()))
-
-    @property
-    def _all(self) -> list[float]:
-        given = *self.prototypes, *self.patches, *self.statements
-        return [1.0, self.ceiling, self.floor, *(cost for _, cost in given)]
 
     @cached_property
     def _by_prototype(self) -> dict[int, float]:
@@ -323,14 +319,6 @@ def _index(what: str, index: int) -> int:
     if index < 0:
         raise UsageError(f"costs of {what}: {index} is negative, expected indices from 0 on")
     return index
-
-
-def _pair(text: str, listed: str) -> list[tuple[int, int]]:
-    """The pair of "5,7"."""
-    matched = _STATEMENT.fullmatch(listed)
-    if matched is None:
-        raise UsageError(f"{text!r}: {listed!r} is not a patch and a prototype, such as 5,7")
-    return [(int(matched[1]), int(matched[2]))]
 
 
 UNIT_COSTS = Costs()

@@ -180,11 +180,6 @@ class Cover:
     floor: float = -math.inf
 
     @property
-    def size(self) -> int:
-        """The number of statements."""
-        return len(self.stated) + self.clauses
-
-    @property
     def clauses(self) -> int:
         """How many of them are clauses."""
         return (self.ceiling < math.inf) + (self.floor > -math.inf)
@@ -244,19 +239,6 @@ class Covers:
         solved = self._solve(clauses, (math.inf, -math.inf), math.inf)
         return None if solved is None else solved[0]
 
-    @property
-    def _start(self) -> Pair:
-        """The first ceiling and floor that are tried."""
-        return float(self._observed.upper.quantile(START, interpolation="nearest")), -math.inf
-
-    @property
-    def _grid(self) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
-        """All ceilings and floors, and some of them."""
-        no = self._own.new_tensor([math.inf])
-        ceilings = torch.cat([torch.unique(self._observed.upper), no])
-        floors = torch.cat([-no, torch.unique(self._observed.lower)])
-        return (ceilings, floors), (_spread(ceilings), _spread(floors))
-
     def best(self, clauses: Clauses, rough: Clauses | None = None) -> Cover | None:
         """The cheapest cover that is found; None where all statements that may be made do not close every rival.
 
@@ -267,8 +249,11 @@ class Covers:
             rough: what they say at least, faster to compute: by this the pairs of a grid are compared.
         """
         rough = rough or clauses
-        (ceilings, floors), grid = self._grid
-        start = self._start
+        no = self._own.new_tensor([math.inf])
+        ceilings = torch.cat([torch.unique(self._observed.upper), no])
+        floors = torch.cat([-no, torch.unique(self._observed.lower)])
+        grid = _spread(ceilings), _spread(floors)
+        start = float(self._observed.upper.quantile(START, interpolation="nearest")), -math.inf
         # With avoided prototypes not every ceiling and floor serves: they are tried until some do.
         pairs = [start]
         if not bool(self._left.all()):
@@ -279,9 +264,15 @@ class Covers:
         best, prices, solved = first[0], [first[1]], {start, (first[0].ceiling, first[0].floor)}
         for programmes in _PROGRAMMES:
             ends = rough.uppers(grid[0]), rough.lowers(grid[1])
-            least = torch.stack([self._bounds(each, grid, ends) for each in prices]).amax(0)
+            least = torch.stack([self._bounds(some, grid, ends) for some in prices]).amax(0)
             for _ in range(programmes):
-                pair, bound = _least(least, grid, solved)
+                # the pair with the least bound among those that are not solved
+                pair, bound = (math.inf, -math.inf), math.inf
+                for index in least.flatten().argsort(stable=True).tolist():
+                    row, column = divmod(index, len(grid[1]))
+                    if (each := (float(grid[0][row]), float(grid[1][column]))) not in solved:
+                        pair, bound = each, float(least[row, column])
+                        break
                 if bound > self._cost(best) - self._costs.step + _ZERO:
                     break
                 solved.add(pair)
@@ -354,7 +345,16 @@ class Covers:
                 prices = solution.prices
                 if solution.bound > room + _ZERO:
                     return None, prices
-            taken = self._worthwhile(ends, solution.prices, solution.reduced)
+            # those that are worth what they cost, each after those before it, the most useful first
+            order = solution.reduced.argsort(stable=True)
+            taken = order[(solution.reduced < -_ZERO)[order] & self._left[order]].tolist()
+            if self._table is not None:
+                worth, offered_, taken = self._worth @ solution.prices, taken, []
+                after = ends
+                for k in offered_:
+                    if float((self._table[k] - after).clamp(min=0) @ worth) >= self._each[k]:
+                        after = after.maximum(self._table[k])
+                        taken.append(k)
             ends = self._with(ends, taken)
             if self._table is None or not taken:
                 parts = (solution.share > _ZERO).index_fill(0, torch.tensor(taken, dtype=torch.int64), False)
@@ -365,19 +365,6 @@ class Covers:
             chosen += taken
         kept = self._pruned(base, sorted(chosen, key=self._each.tolist().__getitem__))
         return kept, prices if prices is not None else torch.zeros_like(self._fixed)
-
-    def _worthwhile(self, ends: Tensor, prices: Tensor, reduced: Tensor) -> list[int]:
-        """The statements that are worth what they cost, each after those before it, the most useful first."""
-        order = reduced.argsort(stable=True)
-        order = order[(reduced < -_ZERO)[order] & self._left[order]]
-        if self._table is None:
-            return order.tolist()
-        worth, taken = self._worth @ prices, []
-        for k in order.tolist():
-            if float((self._table[k] - ends).clamp(min=0) @ worth) >= self._each[k]:
-                ends = ends.maximum(self._table[k])
-                taken.append(k)
-        return taken
 
     def _greedy(self, gains: Tensor, need: Tensor, left: Tensor, columns: Tensor) -> list[int]:
         """Of (R, K) gains the columns, those first that cover most of what is left for their cost, until nothing is."""
@@ -458,16 +445,6 @@ def one_by_one(margins: Tensor, lost: Tensor, least: float) -> tuple[Tensor, Ten
 def _ends(box: Enclosure) -> Tensor:
     """(..., 2 P) the lower ends, and the upper ends with the sign turned."""
     return torch.cat([box.lower, -box.upper], -1)
-
-
-def _least(bounds: Tensor, grid: tuple[Tensor, Tensor], solved: set[Pair]) -> tuple[Pair, float]:
-    """The pair of ceiling and floor with the least bound among those that are not solved, and the bound."""
-    for index in bounds.flatten().argsort(stable=True).tolist():
-        row, column = divmod(index, len(grid[1]))
-        pair = float(grid[0][row]), float(grid[1][column])
-        if pair not in solved:
-            return pair, float(bounds[row, column])
-    return (math.inf, -math.inf), math.inf
 
 
 def _spread(values: Tensor) -> Tensor:

@@ -25,12 +25,7 @@ from torch import Tensor
 
 from verale.head import Head
 
-__all__ = [
-    "computing_on",
-    "head_on",
-    "is_host",
-    "one_thread",
-]
+__all__ = ["computing_on", "head_on", "is_host", "one_thread"]
 
 
 def is_host(device: str) -> bool:
@@ -55,25 +50,23 @@ def head_on(head: Head, device: str) -> Head:
     """
     if is_host(device):
         return head
-    there: Head = _moved(head, device)
-    object.__setattr__(there, "pooling", _moved(head.pooling, device))
+
+    def moved(part: Any) -> Any:
+        """A dataclass that was checked. Its class would take its tensors back to the host."""
+        there = copy(part)
+        for field in fields(part):
+            value = getattr(part, field.name)
+            if isinstance(value, Tensor):
+                object.__setattr__(there, field.name, value.to(device))
+        return there
+
+    there: Head = moved(head)
+    object.__setattr__(there, "pooling", moved(head.pooling))
     return there
 
 
-def _moved(part: Any, device: str) -> Any:
-    """A dataclass that was checked, with its tensors on a device. Its class would take them back to the host."""
-    there = copy(part)
-    for field in fields(part):
-        value = getattr(part, field.name)
-        if isinstance(value, Tensor):
-            object.__setattr__(there, field.name, value.to(device))
-    return there
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    """The libraries that are loaded; looking for them takes some 20 ms."""
-    return ThreadpoolController()
+_controller = cache(ThreadpoolController)
+"""The libraries that are loaded; looking for them takes some 20 ms."""
 
 
 class _Blocks:
@@ -83,24 +76,23 @@ class _Blocks:
     was before any did.
     """
 
-    def __init__(self) -> None:
-        self._lock, self._count = threading.Lock(), 0
-        self._blas: Any = None
-        self._torch = 1
+    lock, count = threading.Lock(), 0
+    blas: Any = None
+    torch = 1
 
     def enter(self) -> None:
-        with self._lock:
+        with self.lock:
             limited = _controller().limit(limits=1, user_api="blas")
-            if not self._count:
-                self._blas, self._torch = limited, torch.get_num_threads()
-            self._count += 1
+            if not self.count:
+                self.blas, self.torch = limited, torch.get_num_threads()
+            self.count += 1
             torch.set_num_threads(1)
 
     def leave(self) -> None:
-        with self._lock:
-            self._count -= 1
-            self._blas.restore_original_limits()
-            torch.set_num_threads(self._torch)
+        with self.lock:
+            self.count -= 1
+            self.blas.restore_original_limits()
+            torch.set_num_threads(self.torch)
 
 
 _blocks, _here = _Blocks(), threading.local()

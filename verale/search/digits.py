@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -17,10 +17,6 @@ from torch import Tensor
 
 from verale.bounds import domain_range
 from verale.certificate import (
-    ActivationStatement,
-    FloorStatement,
-    OrderStatement,
-    PatchStatement,
     Statement,
     SumStatement,
 )
@@ -93,7 +89,11 @@ def in_digits(statements: Sequence[Statement], digits: int, least: float) -> lis
     leasts = torch.tensor([LEAST_POWER if isinstance(each, SumStatement) else least_place for each in statements])
     places = torch.maximum(decades(size) - (digits - 1), leasts)
     wide = to_powers(Enclosure.unchecked(ends[:, 0], ends[:, 1]), places)
-    return [_with_ends(*each) for each in zip(statements, wide.lower.tolist(), wide.upper.tolist(), strict=True)]
+    told = []
+    for each, lower, upper in zip(statements, wide.lower.tolist(), wide.upper.tolist(), strict=True):
+        given = {"lower": lower, "upper": upper}
+        told.append(replace(each, **{side: end for side, end in given.items() if side in each.__dataclass_fields__}))
+    return told
 
 
 def ends_in_digits(ends: Enclosure, digits: int, least: float) -> Enclosure:
@@ -129,27 +129,11 @@ def fewest_digits(
     return found
 
 
-def margins_in_digits(margins: Sequence[float], digits: int = FEW_DIGITS) -> list[float]:
-    """Margins, rounded down to so many digits: still proved, and free of the last bits, which depend on the processor.
+def margins_in_digits(margins: Tensor) -> Tensor:
+    """Margins, rounded down to `FEW_DIGITS` digits: still proved, and free of last bits, which depend on the processor.
     One that is infinite, or not positive, or of which nothing would be left, stays."""
-    exact = torch.tensor(margins, dtype=torch.float64)
-    short = to_powers(Enclosure.unchecked(exact, exact), decades(exact) - (digits - 1)).lower
-    kept: list[float] = torch.where(short > 0, short, exact).tolist()
-    return kept
-
-
-def _with_ends(statement: Statement, lower: float, upper: float) -> Statement:
-    match statement:
-        case OrderStatement(exempt):
-            return OrderStatement(exempt, upper)
-        case FloorStatement(exempt):
-            return FloorStatement(exempt, lower)
-        case SumStatement(rivals):
-            return SumStatement(rivals, upper)
-        case PatchStatement(patch, prototype):
-            return PatchStatement(patch, prototype, lower, upper)
-        case ActivationStatement(prototype):
-            return ActivationStatement(prototype, lower, upper)
+    short = to_powers(Enclosure.unchecked(margins, margins), decades(margins) - (FEW_DIGITS - 1)).lower
+    return torch.where(short > 0, short, margins)
 
 
 AUTO = "auto"

@@ -78,51 +78,36 @@ def _least_sizes(margins: LinearMargins, observed: Enclosure, everywhere: Enclos
     prices = _prices(gains, whole, asks) / need.where(asks, 1.0)
     paid = (prices * fixed.where(asks, 0.0)).sum(1, keepdim=True)
     worth = _times(prices, margins.positive.mT), _times(prices, -margins.negative.mT)
-    ends = _Ends(observed, everywhere, left)
-    places = torch.arange(_GRID)[None].repeat(2, 1, 1) * (ends.count - 1) // (_GRID - 1)
+    # By their places among the ends of activations: the last ceiling is none, and so is the first floor.
+    none, count = torch.full_like(observed.upper[:, :1], math.inf), observed.upper.shape[1] + 1
+    ceilings = torch.cat([observed.upper.sort(1).values, none], 1)
+    floors = torch.cat([-none, observed.lower.sort(1).values], 1)
+
+    def bounds(at_ceilings: Tensor, at_floors: Tensor) -> Tensor:
+        """(N, M, M) what covers with ceilings and floors at places (N, M) each cost at least, but for a constant."""
+        favour, against = worth
+        low = floors.gather(1, at_floors)[:, :, None]
+        lower = everywhere.lower.maximum(low)
+        lower = torch.where(observed.lower[:, None] >= low, lower, everywhere.lower)
+        by_low = favour[:, None] * (observed.lower[:, None] - lower).clamp(min=0) - 1
+        rest = (at_floors > 0).to(lower) - (lower @ favour[:, :, None])[:, :, 0]
+        rows = []
+        for place in torch.split(at_ceilings, 1, 1):
+            upper = _uppers(observed, everywhere, ceilings.gather(1, place))
+            by_high = against * (upper - observed.upper).clamp(min=0)
+            beyond = (by_low + by_high[:, None]).clamp_(min=0) @ left.to(lower)
+            rows.append(rest - beyond + (upper * against).sum(1, keepdim=True) + (place < count - 1))
+        return torch.stack(rows, 1)
+
+    places = torch.arange(_GRID)[None].repeat(2, 1, 1) * (count - 1) // (_GRID - 1)
     for _ in range(2):  # finer around the pair that bounds least
         places = places.expand(2, len(need), -1)
-        bounds = ends.bounds(places[0], places[1], *worth) - paid[:, :, None]
-        least, at = bounds.flatten(1).min(1, keepdim=True)
+        least, at = (bounds(places[0], places[1]) - paid[:, :, None]).flatten(1).min(1, keepdim=True)
         around = torch.stack([at // _GRID, at % _GRID])
         first, last = (places.gather(2, (around + step).clamp(0, _GRID - 1)) for step in (-1, 1))
         places = first + torch.arange(_GRID) * (last - first) // (_GRID - 1)
     known = (whole > 1).all(1) & asks.any(1)
     return least[:, 0].where(known, 0.0).nan_to_num(0.0, 0.0, 0.0)
-
-
-class _Ends:
-    """Ceilings and floors of N images, by their places among the ends of P activations.
-
-    Attributes:
-        count: how many places there are: the last ceiling is none, and so is the first floor.
-    """
-
-    def __init__(self, observed: Enclosure, everywhere: Enclosure, left: Tensor) -> None:
-        self._observed, self._everywhere, self._left = observed, everywhere, left
-        none = torch.full_like(observed.upper[:, :1], math.inf)
-        self._ceilings = torch.cat([observed.upper.sort(1).values, none], 1)
-        self._floors = torch.cat([-none, observed.lower.sort(1).values], 1)
-        self.count = observed.upper.shape[1] + 1
-
-    def bounds(self, ceilings: Tensor, floors: Tensor, favour: Tensor, against: Tensor) -> Tensor:
-        """(N, M, M) what covers with ceilings and floors at some places (N, M) each cost at least, but for a constant.
-
-        Args:
-            favour, against: (N, P) what a unit of a lower end, and of an upper one, is worth.
-        """
-        low = self._floors.gather(1, floors)[:, :, None]
-        lower = self._everywhere.lower.maximum(low)
-        lower = torch.where(self._observed.lower[:, None] >= low, lower, self._everywhere.lower)
-        by_low = favour[:, None] * (self._observed.lower[:, None] - lower).clamp(min=0) - 1
-        rest = (floors > 0).to(lower) - (lower @ favour[:, :, None])[:, :, 0]
-        rows = []
-        for places in torch.split(ceilings, 1, 1):
-            upper = _uppers(self._observed, self._everywhere, self._ceilings.gather(1, places))
-            by_high = against * (upper - self._observed.upper).clamp(min=0)
-            beyond = (by_low + by_high[:, None]).clamp_(min=0) @ self._left.to(lower)
-            rows.append(rest - beyond + (upper * against).sum(1, keepdim=True) + (places < self.count - 1))
-        return torch.stack(rows, 1)
 
 
 def _prices(gains: Tensor, whole: Tensor, asks: Tensor) -> Tensor:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
@@ -27,7 +26,7 @@ from verale.errors import UsageError
 from verale.head import Head, Linear, digest, evaluate
 from verale.search.devices import one_thread
 
-__all__ = ["least_document", "require_bounds"]
+__all__ = ["least_document"]
 
 _Vector = NDArray[np.float64]
 
@@ -60,12 +59,6 @@ class _Node:
     children: tuple[_Node, ...] = ()
 
 
-def require_bounds(head: Head) -> None:
-    """Raise UsageError, which says why, unless a lower bound can be found for a head."""
-    if not isinstance(head.readout, Linear):
-        raise UsageError(f"the readout is {head.readout.kind}, expected linear: no bound is known for others")
-
-
 @one_thread()
 def least_document(head: Head, image: Tensor, seconds: float = math.inf) -> tuple[int, bytes]:
     """The best lower bound k that is found, and the document that proves it.
@@ -78,22 +71,31 @@ def least_document(head: Head, image: Tensor, seconds: float = math.inf) -> tupl
     Raises:
         UsageError: another readout.
     """
-    require_bounds(head)
-    search = _Search.of(head, image)
+    if not isinstance(head.readout, Linear):
+        raise UsageError(f"the readout is {head.readout.kind}, expected linear: no bound is known for others")
+    search = _Search(head, image)
     root = _Node((-math.inf, math.inf), (-math.inf, math.inf))
     least = search.run(root, monotonic() + seconds)
+    cells: list[dict[str, Any]] = []  # the tree in preorder; a node that has the bound already is a leaf
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.bound >= least or node.split is None:
+            cells.append({"weights": [list(each) for each in sorted(node.weights.items())]})
+        else:
+            cells.append({"split": node.split[0], "at": node.split[1].hex()})
+            stack += reversed(node.children)
     claim = {
         "_type": "urn:verale:least:v1",
         "head": head.digest,
         "latents": digest(image),
         "predicted": search.predicted,
         "least": least,
-        "cells": list(_entries(root, least)),
+        "cells": cells,
     }
     return least, f"{json.dumps(claim, indent=1)}\n".encode()
 
 
-@dataclass(frozen=True, eq=False)
 class _Search:
     """The search for one image: its activations, their range over the domain, and what a unit of each is worth.
 
@@ -103,44 +105,27 @@ class _Search:
         activations, lower, upper: (P,).
         pull: (R, P) how much the predicted class gains on a rival.
         bias: (R,) its lead without activations.
-        ceiling_cuts, floor_cuts: numbers at which cells are split, increasing: one between any two activations, and the
-            end of the domain beyond which a clause says nothing.
+        cuts: of ceilings and of floors, numbers at which cells are split, increasing: one between any two activations,
+            and the end of the domain beyond which a clause says nothing.
     """
 
-    predicted: int
-    rivals: list[int]
-    activations: _Vector
-    lower: _Vector
-    upper: _Vector
-    pull: _Vector
-    bias: _Vector
-    ceiling_cuts: _Vector
-    floor_cuts: _Vector
-
-    @classmethod
-    def of(cls, head: Head, image: Tensor) -> _Search:
+    def __init__(self, head: Head, image: Tensor) -> None:
         evaluated = evaluate(head, image[None])
-        predicted = int(evaluated.predicted)
-        rivals = [c for c in range(head.classes) if c != predicted]
+        k = self.predicted = int(evaluated.predicted)
+        self.rivals = [c for c in range(head.classes) if c != k]
         weight = head.weight.to(torch.float64)
         bias = weight.new_zeros(head.classes) if head.bias is None else head.bias.to(torch.float64)
+        self.pull, self.bias = ((each[k] - each[self.rivals]).numpy() for each in (weight, bias))
         ranges = activation_range(head, len(image))
-        lower, upper = (end.expand(head.size).numpy().copy() for end in (ranges.lower, ranges.upper))
-        activations = evaluated.activations[0].numpy()
-        levels = np.sort(activations)
+        self.lower, self.upper = (end.expand(head.size).numpy().copy() for end in (ranges.lower, ranges.upper))
+        self.activations = evaluated.activations[0].numpy()
+        levels = np.sort(self.activations)
         apart = _APART * (1 + np.abs(levels).max())
         gaps = np.flatnonzero(np.diff(levels) > 4 * apart)
-        return cls(
-            predicted,
-            rivals,
-            activations,
-            lower,
-            upper,
-            (weight[predicted] - weight[rivals]).numpy(),
-            (bias[predicted] - bias[rivals]).numpy(),
-            np.append(levels[gaps + 1] - apart, upper.max()),
-            np.append(lower.min(), levels[gaps] + apart),
-        )
+        self.cuts = {
+            "ceiling": np.append(levels[gaps + 1] - apart, self.upper.max()),
+            "floor": np.append(self.lower.min(), levels[gaps] + apart),
+        }
 
     def run(self, root: _Node, until: float) -> int:
         """Split cells, the one with the lowest bound first, until that cannot be raised or time is over; return it."""
@@ -166,13 +151,8 @@ class _Search:
 
     def _cut(self, node: _Node) -> tuple[str, float] | None:
         """Where to split a cell: first between none and some, then in the middle of the longer list."""
-        cuts = {
-            name: each[(each > ends[0]) & (each < ends[1])]
-            for name, each, ends in (
-                ("ceiling", self.ceiling_cuts, node.ceiling),
-                ("floor", self.floor_cuts, node.floor),
-            )
-        }
+        cell = {"ceiling": node.ceiling, "floor": node.floor}
+        cuts = {name: each[(each > cell[name][0]) & (each < cell[name][1])] for name, each in self.cuts.items()}
         if node.ceiling[1] == math.inf and len(cuts["ceiling"]):
             return "ceiling", float(cuts["ceiling"][-1])
         if node.floor[0] == -math.inf and len(cuts["floor"]):
@@ -203,15 +183,3 @@ class _Search:
             whole = np.floor(prices * (_SCALE / prices.max())).astype(np.int64)
             node.weights = {self.rivals[row]: int(y) for row, y in zip(short, whole, strict=True) if y}
             node.bound = cost + max(0, math.ceil(solved.fun - _CLEAR))
-
-
-def _entries(root: _Node, least: int) -> Iterator[dict[str, Any]]:
-    """The tree in preorder; a node that has the bound already is a leaf."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if node.bound >= least or node.split is None:
-            yield {"weights": [list(each) for each in sorted(node.weights.items())]}
-        else:
-            yield {"split": node.split[0], "at": node.split[1].hex()}
-            stack += reversed(node.children)

@@ -23,8 +23,8 @@ from verale.certificate import ActivationStatement, Statement
 from verale.errors import UsageError
 from verale.head import Head, Identity, Linear, MaxPooling, Negated, TopMeanPooling
 from verale.rounding import Enclosure, root
+from verale.search.activations import Stated
 from verale.search.problem import NOISE
-from verale.search.stated import Stated
 
 __all__ = ["Linked", "WholeMargins"]
 
@@ -96,7 +96,13 @@ class Linked:
         most = torch.full((len(own), self._head.classes), math.inf, dtype=torch.float64)  # what was found before
         while True:
             now = proved(rows, *clauses)
-            without = torch.minimum(_least_margins(margins, _within_each(rows, around(*clauses))), most)
+            # (S, P) without each row, or tighter: what it says of those that a clause exempts is not taken away
+            alone = around(*clauses)
+            lower, upper = (end.expand(len(own), -1) for end in (alone.lower, alone.upper))
+            if len(own) > 1:
+                lower = torch.maximum(-_least_of_others(-rows.lower), lower)
+                upper = torch.minimum(_least_of_others(rows.upper), upper)
+            without = torch.minimum(_least_margins(margins, Enclosure.unchecked(lower, upper)), most)
             least = without.amin(1)
             order = least.argsort(descending=True, stable=True)
             order = order[least[order] > 0]
@@ -213,22 +219,17 @@ class WholeMargins:
         curve, slope = self._curve * gains.sum(1, keepdim=True), gains @ self._slopes
         constant = gains @ self._constants + self._bias[predicted] - self._bias
         short = torch.zeros(len(gains), dtype=torch.bool)
-        for place in (self._corners(curve, slope), self._on_the_ball(slope)):
-            terms = torch.cat([curve * place.square(), -2 * slope * place, constant[:, None]], 1)
-            short |= (terms.sum(1) < -_ROUNDED * terms.abs().sum(1)) & (place.square().sum(1) <= self._radius**2)
-        return short
-
-    def _corners(self, curve: Tensor, slope: Tensor) -> Tensor:
-        """(C, D) where each coordinate alone is best: between the ends, or at one of them."""
+        # (C, D) where each coordinate alone is best: between the ends, or at one of them
         between = (slope / curve).nan_to_num(0.0, _FAR, -_FAR).clamp(self._low, self._high)
         tried = torch.stack([between, torch.full_like(slope, self._low), torch.full_like(slope, self._high)])
         best = (curve * tried.square() - 2 * slope * tried).argmin(0, keepdim=True)
-        return tried.gather(0, best)[0]
-
-    def _on_the_ball(self, slope: Tensor) -> Tensor:
-        """(C, D) the vectors of the ball against which the slopes point, cut to the box."""
+        # (C, D) the vectors of the ball against which the slopes point, cut to the box
         length = root(slope.square().sum(1, keepdim=True)).clamp(min=1 / _FAR)
-        return (slope / length * (min(self._radius, _FAR) * (1 - _ROUNDED))).clamp(self._low, self._high)
+        against = slope / length * (min(self._radius, _FAR) * (1 - _ROUNDED))
+        for place in (tried.gather(0, best)[0], against.clamp(self._low, self._high)):
+            terms = torch.cat([curve * place.square(), -2 * slope * place, constant[:, None]], 1)
+            short |= (terms.sum(1) < -_ROUNDED * terms.abs().sum(1)) & (place.square().sum(1) <= self._radius**2)
+        return short
 
 
 class _Unlinked:
@@ -238,7 +239,6 @@ class _Unlinked:
         self._everywhere = everywhere
 
     def ranges(self, observed: Enclosure, stated: Tensor) -> Enclosure:
-        """See `Lipschitz.ranges`."""
         own = stated.nonzero()[:, 0]
         ends = [end.repeat(len(own), 1) for end in (self._everywhere.lower, self._everywhere.upper)]
         for end, known in zip(ends, (observed.lower, observed.upper), strict=True):
@@ -246,7 +246,6 @@ class _Unlinked:
         return Enclosure.unchecked(*ends)
 
     def floors(self, low: Tensor, own: Tensor) -> Tensor:
-        """See `Lipschitz.floors`."""
         ends = self._everywhere.lower.expand(*low.shape, -1).clone()
         return ends.scatter_(-1, own.expand_as(low)[..., None], low[..., None])
 
@@ -264,15 +263,6 @@ def _met(rows: Enclosure, alone: Enclosure) -> Enclosure:
     """(P,) the intersection of ranges (P,) and of rows (S, P)."""
     every = Enclosure.cat([alone[None], rows])
     return Enclosure.unchecked(every.lower.amax(0), every.upper.amin(0))
-
-
-def _within_each(rows: Enclosure, alone: Enclosure) -> Enclosure:
-    """(S, P) boxes without each of S rows, or tighter: what it says of those that a clause exempts is not taken away
-    from `alone`."""
-    if len(rows.lower) < 2:
-        return Enclosure.unchecked(*(end.expand(len(rows.lower), -1) for end in (alone.lower, alone.upper)))
-    lower, upper = -_least_of_others(-rows.lower), _least_of_others(rows.upper)
-    return Enclosure.unchecked(torch.maximum(lower, alone.lower), torch.minimum(upper, alone.upper))
 
 
 def _least_of_others(rows: Tensor) -> Tensor:

@@ -1,15 +1,26 @@
-"""Masses: what statements about the masses of patches say, and growth in rounds, for a batch of images at once.
+"""Masses: what statements about the masses of patches say, growth in rounds, and what remainders can give a rival.
 
 Statements are added until the ranges of `verale.bounds.Simplex` entail the class, for a head of masses as they are,
 maxima over patches and a linear readout. Plain float64: nothing here is proved.
+
+A rival's excess over the predicted class is what an assignment of remainders to its prototypes can give it
+(`verale.bounds.simplex`): patch l gives prototype k at most x_lk = w_k (R_l - o_k)^+, or nothing where k is stated
+at l. The heaviest matching of patches and prototypes is what it gives at most; the best prices sum to as much.
+
+All rivals are bounded together. Since (R - o)^+ <= R (1 - o / M)^+ for R <= M, the greatest remainder, x_lk is at most
+the product of R_l and v_k = w_k (1 - o_k / M)^+. The heaviest matching of a product pairs the greatest with the
+greatest. Only rivals that this leaves open need a matching of their own, on the host, by scipy.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import cast
+from typing import NamedTuple, cast
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from verale.bounds import LinearMargins, domain_range
@@ -18,7 +29,7 @@ from verale.paradigms import ORDERS
 from verale.rounding import UNIT
 from verale.search.problem import NoExplanation, Problem, given_up
 
-__all__ = ["GrownMasses", "Masses", "grow_masses"]
+__all__ = ["Floats", "Masses", "Matching", "Payers", "grow_masses", "heaviest_matching", "least_prices"]
 
 GUARDS = (1e-9, 0.0)
 """A rival is closed in growth when its margin exceeds the first, or the second where it stays open at the first."""
@@ -100,20 +111,14 @@ class Masses:
         return torch.baddbmm(self.bias[:, None], lower, self.positive).baddbmm_(upper, self.negative)
 
 
-@dataclass(frozen=True, eq=False)
-class GrownMasses:
-    """How growth ended for one image.
-
-    Attributes:
-        stated: (L, P) bool, the statements.
-        failure: why they do not entail the class; None if they do.
-    """
+class Grown(NamedTuple):
+    """How growth ended for one image: the statements (L, P) bool, and why they do not entail the class, if so."""
 
     stated: Tensor
-    failure: NoExplanation | None = None
+    failure: NoExplanation | None
 
 
-def grow_masses(masses: Masses, order: str, most: list[float]) -> list[GrownMasses]:
+def grow_masses(masses: Masses, order: str, most: list[float]) -> list[Grown]:
     """For each image statements that entail the class, or why there are none.
 
     Args:
@@ -121,16 +126,17 @@ def grow_masses(masses: Masses, order: str, most: list[float]) -> list[GrownMass
         order: `rival` or `nearest`.
         most: for each image, growth with more statements is given up.
     """
-    pairs = masses.low[0].numel() if len(masses) else 0
-    grow = _Sweep if order != ORDERS[0] else _Growth if pairs <= _MOST_PAIRS else _Levels
-    grown: dict[int, GrownMasses] = {}
+    in_levels = masses.low[:1].numel() > _MOST_PAIRS
+    grown: dict[int, Grown] = {}
     images = list(range(len(masses)))
     for guard in GUARDS:
         if not images:
             break
         some = masses.take(torch.tensor(images, device=masses.low.device))
-        growth = grow(some, guard, torch.tensor([most[image] for image in images], device=masses.low.device))
-        grown |= zip(images, growth.run(), strict=True)
+        limits = torch.tensor([most[image] for image in images], device=masses.low.device)
+        in_rounds = order == ORDERS[0] and not in_levels
+        ended = _Growth(some, guard, limits).run() if in_rounds else _swept(some, guard, limits, order == ORDERS[0])
+        grown |= zip(images, ended, strict=True)
         images = [image for image in images if (failure := grown[image].failure) is not None and failure.stays_open]
     return [grown[image] for image in range(len(masses))]
 
@@ -160,8 +166,9 @@ class _State:
         open_ = left[..., None].where(~stated, _STATED)
         return cls(stated, left, open_, torch.maximum(masses.floor, low.amax(1)), top)
 
-    def keep(self, images: Tensor) -> _State:
-        return _State(*(getattr(self, f.name)[images] for f in fields(self)))
+    def high(self, masses: Masses) -> Tensor:
+        """(n, P) what activations are at most."""
+        return torch.minimum(masses.cap, torch.maximum(self.top, self.open_.amax(1)))
 
 
 class _Growth:
@@ -178,50 +185,38 @@ class _Growth:
         self._images = torch.arange(len(masses), device=masses.low.device)
         self._state = _State.of(masses, torch.zeros_like(masses.low, dtype=torch.bool))
         self._count = torch.zeros_like(self._images)
-        self._observe()
-        self._avoids = not bool(masses.allowed.all())
-        self._grown: dict[int, GrownMasses] = {}
-
-    def _observe(self) -> None:
-        masses = self._masses
         middle = (masses.low + masses.high) / 2
         self._actual, self._attained = middle.max(1)
         self._worth = (middle / masses.costs.clamp(min=_NO_COST)).where(masses.allowed, _STATED)
+        self._avoids = not bool(masses.allowed.all())
 
-    def run(self) -> list[GrownMasses]:
+    def run(self) -> list[Grown]:
         """How growth ended for each image."""
-        count = len(self._images)
+        every: dict[int, Grown] = {}
         while len(self._images):
             masses, state = self._masses, self._state
-            high = torch.minimum(masses.cap, torch.maximum(state.top, state.open_.amax(1)))
-            least, worst = masses.margins(state.floor[:, None], high[:, None])[:, 0].min(1)
+            least, worst = masses.margins(state.floor[:, None], state.high(masses)[:, None])[:, 0].min(1)
             grown, too_many = least > self._guard, self._count > self._most
             chosen, named, used = self._named(worst, least)
             stuck = ~(grown | too_many | used.any(1))
-            ended = (grown | too_many | stuck).tolist()
-            for row in [row for row, has_ended in enumerate(ended) if has_ended]:
-                self._end(row, bool(grown[row]), bool(stuck[row]), int(worst[row]), float(least[row]))
-            if any(ended):
-                rows = torch.tensor([row for row, has_ended in enumerate(ended) if not has_ended], dtype=torch.int64)
-                self._keep(rows.to(least.device))
+            ended = grown | too_many | stuck
+            for row in ended.nonzero()[:, 0].tolist():
+                failure = None if bool(grown[row]) else given_up(int(self._count[row]))
+                if bool(stuck[row]):
+                    open_ = f"class {int(worst[row])} stays open (margin >= {below(float(least[row]))})"
+                    why = f"{open_} though every statement that could help is made"
+                    failure = NoExplanation(why, stays_open=True)
+                every[int(self._images[row])] = Grown(state.stated[row].clone(), failure)
+            if bool(ended.any()):
+                (rows,) = (~ended).nonzero(as_tuple=True)
+                self._masses = masses.take(rows)
+                self._state = _State(*(getattr(state, f.name)[rows] for f in fields(state)))
+                for name in ("_images", "_most", "_count", "_actual", "_attained", "_worth"):
+                    setattr(self, name, getattr(self, name)[rows])
                 chosen, named, used = chosen[rows], named[rows], used[rows]
             if len(self._images):
                 self._add(chosen, named, used)
-        return [self._grown[image] for image in range(count)]
-
-    def _end(self, row: int, grown: bool, stuck: bool, worst: int, least: float) -> None:
-        failure = None
-        if stuck:
-            why = f"class {worst} stays open (margin >= {below(least)}) though every statement that could help is made"
-            failure = NoExplanation(why, stays_open=True)
-        elif not grown:
-            failure = given_up(int(self._count[row]))
-        self._grown[int(self._images[row])] = GrownMasses(self._state.stated[row].clone(), failure)
-
-    def _keep(self, rows: Tensor) -> None:
-        self._masses, self._state = self._masses.take(rows), self._state.keep(rows)
-        self._images, self._most, self._count = self._images[rows], self._most[rows], self._count[rows]
-        self._actual, self._attained, self._worth = self._actual[rows], self._attained[rows], self._worth[rows]
+        return [every[image] for image in range(len(every))]
 
     def _named(self, worst: Tensor, least: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Patches (n, R) that the worst rivals name, the prototypes that they name there, and which patches count."""
@@ -263,7 +258,9 @@ class _Growth:
         rows = torch.arange(len(chosen), device=chosen.device)[:, None]
         was = state.stated[rows, chosen]
         largest = self._worth[rows, chosen].masked_fill(was, _STATED).argmax(2)
-        first, second = (self._ends(chosen, prototype, used) for prototype in (largest, named))
+        first, second = (
+            _Ends.of(masses, state.left.gather(1, chosen), chosen, each, used) for each in (largest, named)
+        )
         floor = state.floor.scatter_reduce(1, largest, first.low, "amax")
         top = state.top.scatter_reduce(1, largest, first.high, "amax")
         others = state.open_.clone()
@@ -294,25 +291,14 @@ class _Growth:
         may = masses.allowed[chosen, named] & ~was.gather(2, named[..., None])[..., 0]
         dearer = masses.costs[chosen, named] > masses.costs[chosen, largest]
         better &= used & may & ~dearer
-        self._enter(chosen, named.where(better, largest), used, second.where(better, first))
-        open_ = open_second.where(better[..., None], after)
-        state.open_[rows, chosen] = open_
-
-    def _ends(self, chosen: Tensor, prototype: Tensor, used: Tensor) -> _Ends:
-        masses, state = self._masses, self._state
-        rows = torch.arange(len(chosen), device=chosen.device)[:, None]
-        low, high = (end[rows, chosen, prototype] * used for end in (masses.low, masses.high))
-        left = (state.left.gather(1, chosen) - low).clamp(min=0)
-        return _Ends(low, torch.minimum(high, low + left), left)
-
-    def _enter(self, chosen: Tensor, prototype: Tensor, used: Tensor, ends: _Ends) -> None:
-        state, size = self._state, self._masses.low.shape[2]
-        stated, place = state.stated.flatten(1), chosen * size + prototype
+        prototype, ends_ = named.where(better, largest), second.where(better, first)
+        stated, place = state.stated.flatten(1), chosen * masses.low.shape[2] + prototype
         stated.scatter_(1, place, stated.gather(1, place) | used)
-        state.left = state.left.scatter(1, chosen, ends.left)
-        state.floor = state.floor.scatter_reduce(1, prototype, ends.low, "amax")
-        state.top = state.top.scatter_reduce(1, prototype, ends.high, "amax")
+        state.left = state.left.scatter(1, chosen, ends_.left)
+        state.floor = state.floor.scatter_reduce(1, prototype, ends_.low, "amax")
+        state.top = state.top.scatter_reduce(1, prototype, ends_.high, "amax")
         self._count = self._count + used.sum(1)
+        state.open_[rows, chosen] = open_second.where(better[..., None], after)
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,6 +309,13 @@ class _Ends:
     high: Tensor
     left: Tensor
 
+    @classmethod
+    def of(cls, masses: Masses, left: Tensor, chosen: Tensor, prototype: Tensor, used: Tensor) -> _Ends:
+        rows = torch.arange(len(chosen), device=chosen.device)[:, None]
+        low, high = (end[rows, chosen, prototype] * used for end in (masses.low, masses.high))
+        left = (left - low).clamp(min=0)
+        return cls(low, torch.minimum(high, low + left), left)
+
     def where(self, condition: Tensor, other: _Ends) -> _Ends:
         return _Ends(*(getattr(self, f.name).where(condition, getattr(other, f.name)) for f in fields(self)))
 
@@ -331,57 +324,158 @@ class _Ends:
         return self.left[..., None].where(~was, _STATED).scatter(2, prototype[..., None], _STATED)
 
 
-class _Sweep:
+def _swept(masses: Masses, guard: float, most: Tensor, in_levels: bool) -> list[Grown]:
     """Growth in the published order (Soria et al., arXiv 2511.16588): of all patches the r largest masses, for the
-    least r that entails the class."""
+    least r that entails the class. Or by levels: of each patch the largest masses until its remainder is below a level,
+    the same for all patches and the greatest that entails the class."""
+    ordered, order = masses.low.where(masses.allowed, _STATED).sort(dim=2, descending=True, stable=True)
+    ranks = torch.arange(ordered.shape[2], device=ordered.device).expand_as(ordered)
+    if in_levels:
+        largest = ordered.clamp(min=0)
+        left = (1 - largest.cumsum(2) + largest).clamp(min=_LEAST_LEVEL, max=1.0)
+        ranks = (-_LEVELS * left.log2()).floor().to(torch.int64)
+    rank = torch.empty_like(order).scatter_(2, order, ranks)
 
-    _open = "the class stays open though every pair is stated"
+    def stated(count: Tensor) -> Tensor:
+        return (rank < count[:, None, None]) & masses.allowed
 
-    def __init__(self, masses: Masses, guard: float, most: Tensor) -> None:
-        self._masses, self._guard, self._most = masses, guard, most
-        ordered, order = masses.low.where(masses.allowed, _STATED).sort(dim=2, descending=True, stable=True)
-        self._rank = torch.empty_like(order).scatter_(2, order, self._ranks(ordered.clamp(min=0)))
-
-    def _ranks(self, ordered: Tensor) -> Tensor:
-        """(N, L, P) when masses are stated, of each patch the greatest first."""
-        return torch.arange(ordered.shape[2], device=ordered.device).expand_as(ordered)
-
-    def run(self) -> list[GrownMasses]:
-        """How growth ended for each image."""
-        last = int(self._rank.max()) + 1
-        closed = self._rank.new_full((len(self._masses),), last + 1)
-        open_ = torch.full_like(closed, -1)
-        while bool((closed - open_ > 1).any()):  # the margins grow with what is stated
-            tried = torch.div(open_ + closed, 2, rounding_mode="floor")
-            closes = self._closes(tried)
-            closed, open_ = tried.where(closes, closed), tried.where(~closes, open_)
-        stated, before = self._stated(closed), self._stated(closed - 1).sum((1, 2)).tolist()
-        grown = []
-        for image, rank in enumerate(closed.tolist()):
-            failure = None
-            if before[image] > float(self._most[image]):
-                failure = given_up(before[image])
-            elif rank > last:
-                failure = NoExplanation(self._open, stays_open=True)
-            grown.append(GrownMasses(stated[image], failure))
-        return grown
-
-    def _stated(self, count: Tensor) -> Tensor:
-        return (self._rank < count[:, None, None]) & self._masses.allowed
-
-    def _closes(self, count: Tensor) -> Tensor:
-        masses = self._masses
-        state = _State.of(masses, self._stated(count))
-        high = torch.minimum(masses.cap, torch.maximum(state.top, state.open_.amax(1)))
-        return masses.margins(state.floor[:, None], high[:, None])[:, 0].amin(1) > self._guard
+    last = int(rank.max()) + 1
+    closed = rank.new_full((len(masses),), last + 1)
+    open_ = torch.full_like(closed, -1)
+    while bool((closed - open_ > 1).any()):  # the margins grow with what is stated
+        tried = torch.div(open_ + closed, 2, rounding_mode="floor")
+        state = _State.of(masses, stated(tried))
+        closes = masses.margins(state.floor[:, None], state.high(masses)[:, None])[:, 0].amin(1) > guard
+        closed, open_ = tried.where(closes, closed), tried.where(~closes, open_)
+    before = stated(closed - 1).sum((1, 2)).tolist()
+    every = "every statement that could help is made" if in_levels else "every pair is stated"
+    grown: list[Grown] = []
+    for some, count, fewer, limit in zip(stated(closed), closed.tolist(), before, most.tolist(), strict=True):
+        failure = NoExplanation(f"the class stays open though {every}", stays_open=True) if count > last else None
+        grown.append(Grown(some, given_up(fewer) if fewer > limit else failure))
+    return grown
 
 
-class _Levels(_Sweep):
-    """Growth by levels: of each patch the largest masses until its remainder is below a level, the same for all
-    patches and the greatest that entails the class."""
+_SLACK = 1e-13
+"""Prices have risen enough when rounding may move them further, relative to the most that a patch can give."""
 
-    _open = "the class stays open though every statement that could help is made"
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
-    def _ranks(self, ordered: Tensor) -> Tensor:
-        left = (1 - ordered.cumsum(2) + ordered).clamp(min=_LEAST_LEVEL, max=1.0)
-        return (-_LEVELS * left.log2()).floor().to(torch.int64)
+
+@dataclass(frozen=True, eq=False)
+class Payers:
+    """For each rival of N images the prototypes k with w_k = W_c,k - W_predicted,k > 0, the greatest first.
+
+    Attributes:
+        weight: (N, C, Q) w_k, 0 where there are fewer.
+        prototype: (N, C, Q) k.
+    """
+
+    weight: Tensor
+    prototype: Tensor
+
+    @classmethod
+    def of(cls, masses: Masses, stated: int) -> Payers:
+        """Those that count where an image of L patches has at most so many statements: L of them get something, and no
+        more than the stated ones get nothing although they come first."""
+        weight = -masses.negative.transpose(1, 2)
+        count = max(1, min(int((weight > 0).sum(2).max()), masses.low.shape[1] + stated))
+        weight, prototype = weight.topk(count, dim=2)
+        return cls(weight.clamp(min=0), prototype)
+
+    def bounded(self, left: Tensor, top: Tensor, margins: Tensor, above: Tensor) -> Tensor:
+        """Lower bounds (N, C) of the margins that the best prices prove.
+
+        Args:
+            left: (N, L) remainders.
+            top: (N, P) the greatest stated ends of activations.
+            margins: (N, C) those if no prototype got a remainder.
+            above: (N, C) what margins have to exceed. Where w_k R_l, without o_k, shows this, it is the bound.
+        """
+        greatest = left.sort(1, descending=True).values
+        count = min(self.weight.shape[2], greatest.shape[1])
+        bound = margins - (self.weight[..., :count] @ greatest[:, :count, None])[..., 0]
+        images, rivals = (bound <= above).nonzero(as_tuple=True)
+        value = self.values(images, rivals, left, top).topk(count, dim=1).values
+        bound[images, rivals] = margins[images, rivals] - (value * greatest[images, :count]).sum(1)
+        return bound
+
+    def values(self, images: Tensor, rivals: Tensor, left: Tensor, top: Tensor) -> Tensor:
+        """(B, Q) the v_k of some rivals."""
+        most = left.amax(1).clamp(min=1e-300)[images, None]
+        tops = top[images[:, None], self.prototype[images, rivals]]
+        return self.weight[images, rivals] * (1 - tops / most).clamp(min=0)
+
+    def prices(self, images: Tensor, rivals: Tensor, left: Tensor, top: Tensor) -> Tensor:
+        """(B, Q) the least prices with which the bound's product proves it, for some rivals.
+
+        With both sorted, price_i - price_(i+1) = (v_i - v_(i+1)) R_(i+1), and R is 0 after the last patch.
+        """
+        value, order = self.values(images, rivals, left, top).sort(1, descending=True)
+        count = min(value.shape[1], left.shape[1])
+        fall = value[:, :count] - torch.nn.functional.pad(value, (0, 1))[:, 1 : count + 1]
+        greatest = torch.nn.functional.pad(left.sort(1, descending=True).values, (0, 1))[images, 1 : count + 1]
+        price = (fall * greatest).flip(1).cumsum(1).flip(1)
+        return torch.zeros_like(value).scatter(1, order[:, :count], price)
+
+
+@dataclass(frozen=True, eq=False)
+class Matching:
+    """A heaviest matching of patches and some prototypes.
+
+    Attributes:
+        gives: (L, Q) what patches can give these prototypes.
+        prototypes: (Q,) which these are.
+        patches, columns: (M,) the pairs that are matched.
+    """
+
+    gives: Floats
+    prototypes: Indices
+    patches: Indices
+    columns: Indices
+
+    @property
+    def gained(self) -> Floats:
+        """(M,) what each pair gives."""
+        gained: Floats = self.gives[self.patches, self.columns]
+        return gained
+
+
+def heaviest_matching(weight: Floats, left: Floats, top: Floats, stated: NDArray[np.bool_]) -> Matching:
+    """The heaviest matching for one rival.
+
+    Args:
+        weight: (P,) w_k; those up to 0 get nothing.
+        left: (L,) remainders.
+        top: (P,) o_k.
+        stated: (L, P) what is stated.
+    """
+    (prototypes,) = ((weight > 0) & (top < left.max())).nonzero()
+    gives = weight[prototypes] * np.maximum(left[:, None] - top[prototypes], 0.0)
+    gives[stated[:, prototypes]] = 0.0
+    return Matching(gives, prototypes, *linear_sum_assignment(gives, maximize=True))
+
+
+def least_prices(matching: Matching) -> Floats:
+    """(Q,) the least prices that sum, with what patches can give beyond them, to what a heaviest matching gives.
+
+    A patch keeps what its pair gives less the price; a price is at least what any patch would give beyond what it
+    keeps. From prices of 0 these rise, each along a path of pairs: first those whose pairs give least.
+    """
+    gives, prices = np.ascontiguousarray(matching.gives.T), np.zeros(matching.gives.shape[1])
+    gained = matching.gained
+    keeps = np.zeros(gives.shape[1])
+    keeps[matching.patches] = gained
+    order = gained.argsort(kind="stable")
+    pairs = list(zip(matching.columns[order].tolist(), matching.patches[order].tolist(), strict=True))
+    slack = _SLACK * float(gives.max(initial=0.0))
+    for _ in prices:
+        for column, patch in pairs:
+            rise = float((gives[column] - keeps).max()) - prices[column]
+            if rise > 0:
+                prices[column] += rise
+                keeps[patch] = max(keeps[patch] - rise, 0.0)
+        if float(((gives - keeps).max(1, initial=0.0) - prices).max(initial=0.0)) <= slack:
+            break
+    return prices

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from verale.bounds import Margins, SpatialParadigm, dissimilarity, margins_of, observe, pooling_of
 from verale.bounds.domain import box_ranges
-from verale.certificate import ActivationStatement, PatchStatement, Statement
+from verale.certificate import ActivationStatement, Certificate, PatchStatement, Prices, Statement
 from verale.errors import VeraleError
 from verale.head import Head, read_out
 from verale.rounding import UNIT, Enclosure
 from verale.search.costs import NOTHING, UNIT_COSTS, Avoid, Costs
 from verale.search.digits import EXACT, SOME, Tolerance
+from verale.version import __version__
 
-__all__ = ["NOISE", "GivenUpError", "NoExplanation", "Pair", "Problem", "UnexplainedError", "given_up", "shortened"]
+__all__ = [
+    "NOISE",
+    "Explanation",
+    "GivenUpError",
+    "NoExplanation",
+    "Pair",
+    "Problem",
+    "Solution",
+    "UnexplainedError",
+    "given_up",
+    "shortened",
+]
 
 NOISE = 4
 """A margin must miss zero by so many of its rounding errors before minimality is claimed."""
@@ -48,6 +61,45 @@ class NoExplanation:
     def but(self, words: str) -> NoExplanation:
         """The same, with more words behind its reason."""
         return replace(self, reason=self.reason + words)
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """An explanation of one image.
+
+    Attributes:
+        statements: those about patches or single activations first, then clauses and sums.
+        margins: (C,) proved.
+        minimal: whether every statement is surely needed: without it, bounds miss the class by more than rounding can
+            explain.
+        prices: the checker's hints.
+    """
+
+    statements: list[Statement]
+    margins: Tensor
+    minimal: bool
+    prices: tuple[Prices, ...] = ()
+
+    def certificate(
+        self, head: Head, subject: Mapping[str, Any], predicted: int, paradigm: str, patches: int
+    ) -> Certificate:
+        """The certificate that states it of a subject: latents, or a picture and its network."""
+        margins = enumerate(self.margins.tolist())
+        return Certificate(
+            head=head.digest,
+            **subject,
+            predicted=predicted,
+            paradigm=paradigm,
+            patches=patches,
+            statements=tuple(self.statements),
+            margins=tuple(None if rival == predicted else margin for rival, margin in margins),
+            minimal=self.minimal,
+            version=__version__,
+            prices=self.prices,
+        )
+
+
+Solution = Explanation | NoExplanation
 
 
 def given_up(count: int) -> NoExplanation:
@@ -172,26 +224,16 @@ class Problem:
     @property
     def prototypes_left(self) -> Tensor:
         """(P,) bool: which prototypes may be stated."""
-        return self._are_in(self.avoid.prototypes_left(self.head.size), self.head.size)
+        return torch.ones(self.head.size, dtype=torch.bool).index_fill(0, self.index(self.avoid.prototypes), False)
 
     @property
     def patches_left(self) -> Tensor:
         """(L,) bool: which patches statements may be about."""
-        return self._are_in(self.avoid.patches_left(self.patches), self.patches)
+        return torch.ones(self.patches, dtype=torch.bool).index_fill(0, self.index(self.avoid.patches), False)
 
-    def _are_in(self, indices: list[int], count: int) -> Tensor:
-        inside = torch.zeros(count, dtype=torch.bool)
-        inside[indices] = True
-        return inside
-
-    def index(self, values: list[int]) -> Tensor:
+    def index(self, values: Sequence[int]) -> Tensor:
         """Integers as an index."""
         return torch.tensor(values, dtype=torch.int64)
-
-    def rows_of(self, images: list[int]) -> Tensor:
-        """The indices of some images' patches among the rows of all images."""
-        patches = torch.arange(self.patches)
-        return (self.index(images)[:, None] * self.patches + patches).flatten()
 
     def by_patch(self, explanations: list[list[Pair]]) -> dict[int, list[int]]:
         """The stated prototypes of each row that has a statement, in their order."""
@@ -205,7 +247,8 @@ class Problem:
         """Some of the images."""
         if chosen == list(range(len(self))):
             return self
-        rows, images = self.rows_of(chosen), self.index(chosen)
+        images = self.index(chosen)
+        rows = (images[:, None] * self.patches + torch.arange(self.patches)).flatten()
         return replace(
             self,
             observed=self.observed[rows],
@@ -236,9 +279,9 @@ def _replaced(
     return Enclosure(lower, upper)
 
 
-def shortened(margins: Tensor) -> list[float]:
+def shortened(margins: Tensor) -> Tensor:
     """Margins rounded down to float32: still proved, shorter, and free of the last bits, which depend on the batch."""
     short = margins.to(torch.float32)
     lower = torch.nextafter(short, torch.full_like(short, -torch.inf))
     short = torch.where(short.to(torch.float64) > margins, lower, short)
-    return torch.where(short > 0, short.to(torch.float64), margins).tolist()
+    return torch.where(short > 0, short.to(torch.float64), margins)

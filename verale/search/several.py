@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from torch import Tensor
@@ -28,11 +28,9 @@ from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch
 from verale.search.paradigms.of_activations import OneByOne
 from verale.search.paradigms.of_patches import OfPatches
-from verale.search.problem import NoExplanation, Pair, Problem, UnexplainedError, shortened
-from verale.search.prove import UNSETTLED, not_surely_needed, without_doubtful
+from verale.search.problem import Explanation, NoExplanation, Pair, Problem, UnexplainedError, shortened
+from verale.search.prove import UNSETTLED, not_surely_needed, pairs_of, statements_about, without_doubtful
 from verale.search.smallest import searches_of
-from verale.search.stated import pairs_of, statements_about
-from verale.version import __version__
 
 __all__ = ["OneOrder", "several"]
 
@@ -90,55 +88,28 @@ def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0) -> Iterat
         if isinstance(search, OfPatches)
         else _OfActivations(problem, cast(OneByOne, search))
     )
-    return _attempts(vocabulary, patches, paradigm, seed)
 
+    def attempts() -> Iterator[OneOrder]:
+        drawn = random.Random(seed)
+        seen: set[frozenset[Any]] = set()
+        predicted = int(problem.margins.predicted[0])
+        first = True
+        while True:
+            order: list[Any] = vocabulary.items.copy()
+            drawn.shuffle(order)
+            if first:
+                order.sort(key=vocabulary.last.__contains__)
+                first = False
+            items, left = vocabulary.left(order)
+            certificate = None
+            if items not in seen and bool((left.margins > 0).all()):
+                seen.add(items)
+                short = replace(left, margins=shortened(left.margins))
+                given = {"latents": digest(patches)}, predicted, paradigm, len(patches)
+                certificate = short.certificate(head, *given)
+            yield OneOrder(certificate, len(seen))
 
-@dataclass(frozen=True)
-class _Left:
-    """A subset-minimal explanation.
-
-    Attributes:
-        items: what each statement is about.
-        statements: the statements.
-        margins: (C,) proved.
-        minimal: whether it may claim that every statement is needed.
-    """
-
-    items: frozenset[Any]
-    statements: Sequence[Statement]
-    margins: Tensor
-    minimal: bool
-
-
-def _attempts(vocabulary: _OfActivations | _OfPatches, patches: Tensor, paradigm: str, seed: int) -> Iterator[OneOrder]:
-    drawn = random.Random(seed)
-    seen: set[frozenset[Any]] = set()
-    head, predicted = vocabulary.problem.head, int(vocabulary.problem.margins.predicted[0])
-    first = True
-    while True:
-        order: list[Any] = vocabulary.items.copy()
-        drawn.shuffle(order)
-        if first:
-            order.sort(key=vocabulary.last.__contains__)
-            first = False
-        left = vocabulary.left(order)
-        if left.items in seen or not bool((left.margins > 0).all()):
-            yield OneOrder(None, len(seen))
-            continue
-        seen.add(left.items)
-        margins = enumerate(shortened(left.margins))
-        certificate = Certificate(
-            head=head.digest,
-            latents=digest(patches),
-            predicted=predicted,
-            paradigm=paradigm,
-            patches=len(patches),
-            statements=tuple(left.statements),
-            margins=tuple(None if rival == predicted else margin for rival, margin in margins),
-            minimal=left.minimal,
-            version=__version__,
-        )
-        yield OneOrder(certificate, len(seen))
+    return attempts()
 
 
 def _usual(problem: Problem, search: ParadigmSearch) -> list[Statement]:
@@ -146,7 +117,7 @@ def _usual(problem: Problem, search: ParadigmSearch) -> list[Statement]:
     (solution,) = search.solve(problem, [math.inf])
     if isinstance(solution, NoExplanation):
         raise UnexplainedError(solution.reason)
-    return solution[0]
+    return solution.statements
 
 
 class _OfActivations:
@@ -168,18 +139,19 @@ class _OfActivations:
         self.last: set[Item] = {each.prototype for each in usual if isinstance(each, ActivationStatement)}
         self.last |= {CEILING, FLOOR}
 
-    def left(self, order: list[Item]) -> _Left:
-        """What is left after dropping in this order."""
+    def left(self, order: list[Item]) -> tuple[frozenset[Item], Explanation]:
+        """What is left after dropping in this order, and what its statements are about."""
         stated, minimal = self._activations.without_needless(self._all, order)
         explanation = self._search.shrunk(self.problem, self._activations.explanation(stated, minimal))
-        kept: list[Item] = list(map(_item, explanation.statements))
-        return _Left(frozenset(kept), explanation.statements, explanation.margins, explanation.minimal)
-
-
-def _item(statement: Statement) -> Item:
-    if isinstance(statement, ActivationStatement):
-        return statement.prototype
-    return CEILING if isinstance(statement, OrderStatement) else FLOOR
+        kept: list[Item] = [
+            each.prototype
+            if isinstance(each, ActivationStatement)
+            else CEILING
+            if isinstance(each, OrderStatement)
+            else FLOOR
+            for each in explanation.statements
+        ]
+        return frozenset(kept), explanation
 
 
 class _OfPatches:
@@ -200,7 +172,7 @@ class _OfPatches:
         if not self._entails(self.items):
             raise UnexplainedError(UNSETTLED.reason)
 
-    def left(self, order: list[Pair]) -> _Left:
+    def left(self, order: list[Pair]) -> tuple[frozenset[Pair], Explanation]:
         """As many statements are dropped at once as can be, by bisection; then the next one is needed."""
         pairs: list[Pair] = []
         while order and not self._entails(pairs):
@@ -215,7 +187,7 @@ class _OfPatches:
             doubtful = not_surely_needed(self.problem, self._paradigm, pairs)
         (margins,) = self._margins(sorted(pairs))
         statements = statements_about(self.problem, sorted(pairs))
-        return _Left(frozenset(pairs), statements, margins, not doubtful)
+        return frozenset(pairs), Explanation(statements, margins, not doubtful)
 
     def _entails(self, pairs: list[Pair]) -> bool:
         return bool((self._margins(pairs) > 0).all())

@@ -7,25 +7,24 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 
 from verale.certificate.statements import AT_A_GLANCE, to_read
 from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.paradigms import PARADIGMS, READABLE, paradigms_of
+from verale.search.inflate import PricedMargins
 from verale.search.options import SearchOptions
 from verale.search.paradigms.assignment import AssignmentSearch
-from verale.search.paradigms.base import ParadigmSearch, Solution, cost_of, require_products
+from verale.search.paradigms.base import ParadigmSearch, cost_of, require_products
 from verale.search.paradigms.evidence import EvidenceSearch
 from verale.search.paradigms.joint import JointSearch
 from verale.search.paradigms.mixed import MixedSearch
 from verale.search.paradigms.of_activations import SparseSearch, TopKSearch
 from verale.search.paradigms.of_patches import HypersphereSearch, ProjectionSearch, SimplexSearch, TriangleSearch
-from verale.search.priced import PricedMargins
-from verale.search.problem import NoExplanation, Problem
+from verale.search.problem import NoExplanation, Problem, Solution
 
 __all__ = [
     "Kept",
@@ -37,8 +36,9 @@ __all__ = [
     "paradigms_taken",
     "priced_margins",
     "searches_of",
-    "worth_trying",
 ]
+
+_log = logging.getLogger(__name__)
 
 SHORT_ENOUGH = NoExplanation("not tried: what was found before is read at a glance")
 
@@ -67,18 +67,6 @@ class Kept:
     others: tuple[NotKept, ...]
 
 
-def worth_trying(geometry: str, patches: int) -> list[str]:
-    """The paradigms of a geometry and images of so many patches, the more readable first.
-
-    Statements about activations come before statements about patches, and a paradigm before those that it is seldom
-    larger than.
-    """
-    return sorted(
-        paradigms_of(geometry, patches),
-        key=lambda name: (PARADIGMS[name].spatial, PARADIGMS[name].seldom_below is not None),
-    )
-
-
 def keep_smallest(problem: Problem, searches: Sequence[ParadigmSearch]) -> list[Kept]:
     """For each image the cheapest solution, without costs the one with the least to read (`to_read`); on a tie, that of
     the earlier search.
@@ -86,13 +74,27 @@ def keep_smallest(problem: Problem, searches: Sequence[ParadigmSearch]) -> list[
     A search is told how many statements it may use to win. One that gives up has no explanation, and says so. Without
     costs, an image whose explanation is read at a glance is not searched again.
     """
-    cost = partial(cost_of, problem.costs) if problem.costs else partial(_to_read, problem)
+
+    def cost(solution: Solution) -> float:
+        if problem.costs or isinstance(solution, NoExplanation):
+            return cost_of(problem.costs, solution)
+        return to_read(solution.statements, problem.head.size, problem.patches)
+
     solved: list[list[Solution]] = [[] for _ in range(len(problem))]
     images, part = list(range(len(problem))), problem
     for search in searches:
         best = [min(map(cost, given), default=math.inf) for given in solved]
-        shorter = problem.costs.statements_below if problem.costs else partial(_shorter, problem, search.name)
-        most = list(map(shorter, best))
+        # The most statements of which there is less to read: they have two ends each, a prototype and, where they are
+        # about patches of several, a patch.
+        each = 3 + (problem.patches > 1 and PARADIGMS[search.name].spatial)
+        most = [
+            problem.costs.statements_below(read)
+            if problem.costs
+            else math.ceil(read / each) - 1
+            if math.isfinite(read)
+            else math.inf
+            for read in best
+        ]
         asked = [image for image, read in enumerate(best) if problem.costs or read > AT_A_GLANCE]
         if asked != images:
             images, part = asked, problem.take(asked)
@@ -101,32 +103,18 @@ def keep_smallest(problem: Problem, searches: Sequence[ParadigmSearch]) -> list[
             given.append(SHORT_ENOUGH)
         for image, solution in zip(asked, found, strict=True):
             solved[image][-1] = solution
-    names = [search.name for search in searches]
-    return [_kept(cost, names, given) for given in solved]
+    kept = []
+    for given in solved:
+        first = min(range(len(given)), key=lambda index: cost(given[index]))
+        told = [
+            NotKept(search.name, None, each.reason)
+            if isinstance(each, NoExplanation)
+            else NotKept(search.name, len(each.statements))
+            for search, each in zip(searches, given, strict=True)
+        ]
+        kept.append(Kept(searches[first].name, given[first], (*told[:first], *told[first + 1 :])))
+    return kept
 
-
-def _kept(cost: Callable[[Solution], float], names: list[str], solutions: list[Solution]) -> Kept:
-    best = min(range(len(names)), key=lambda index: cost(solutions[index]))
-    others = tuple(
-        NotKept(name, None, solution.reason) if isinstance(solution, NoExplanation) else NotKept(name, len(solution[0]))
-        for index, (name, solution) in enumerate(zip(names, solutions, strict=True))
-        if index != best
-    )
-    return Kept(names[best], solutions[best], others)
-
-
-def _to_read(problem: Problem, solution: Solution) -> float:
-    return math.inf if isinstance(solution, NoExplanation) else to_read(solution[0], problem.head.size, problem.patches)
-
-
-def _shorter(problem: Problem, paradigm: str, read: float) -> float:
-    """The most statements of which there is less to read than this: they have two ends each, a prototype and, where
-    they are about patches of several, a patch."""
-    each = 3 + (problem.patches > 1 and PARADIGMS[paradigm].spatial)
-    return math.ceil(read / each) - 1 if math.isfinite(read) else math.inf
-
-
-_log = logging.getLogger(__name__)
 
 SEARCHES: dict[str, type[ParadigmSearch]] = {
     search.name: search
@@ -170,7 +158,11 @@ def searches_of(head: Head, patches: int, paradigm: str, options: SearchOptions)
     require_products(head, options)  # what is too large for one of them is large for all
     searches: dict[str, ParadigmSearch] = {}
     refused: UsageError | None = None
-    for name in worth_trying(head.geometry.kind, patches):
+    # the more readable first: about activations before about patches, and before those that they are seldom larger than
+    for name in sorted(
+        paradigms_of(head.geometry.kind, patches),
+        key=lambda name: (PARADIGMS[name].spatial, PARADIGMS[name].seldom_below is not None),
+    ):
         if PARADIGMS[name].seldom_below not in searches:
             try:
                 searches[name] = SEARCHES[name](head, patches, options)

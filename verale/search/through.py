@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import cast
 
 import torch
@@ -48,8 +49,8 @@ from verale.search.digits import (
     tolerances,
 )
 from verale.search.options import SearchOptions
-from verale.search.paradigms.base import ParadigmSearch, Solved
-from verale.search.problem import NoExplanation, Problem, shortened
+from verale.search.paradigms.base import ParadigmSearch
+from verale.search.problem import Explanation, NoExplanation, Problem, shortened
 from verale.search.smallest import Kept, keep_smallest
 
 __all__ = ["BEYOND", "ThroughNetwork", "for_all_of", "holding", "solve_picture"]
@@ -147,37 +148,37 @@ def solve_picture(
         least: see `verale.search.digits.least_unit`.
 
     Returns:
-        The class that is proved, None where none is; and the solution or why there is none, with what other paradigms
-        gave.
+        The class that is proved, None where none is; and the solution or why there is none.
     """
     leaving = box_leaves_domain(head, box)
     if leaving is not None:
         return None, Kept("", NoExplanation(leaving), ())
-    exact = Problem.of(head, _middle_of(box)[None], EXACT, options.avoid, options.costs)
+    middle = (box.lower + box.upper) / 2
+    middle = torch.where(middle.isfinite(), middle.clamp(box.lower, box.upper), 0.0)  # 0 where nothing is known
+    exact = Problem.of(head, middle[None], EXACT, options.avoid, options.costs)
     ranges = exact.over(box)
     kept = Kept("", UNCERTAIN if exact.is_finite else BEYOND, ())
     if bool(ranges.settled > 0):
         for problem, digits in _attempts(exact, ranges, options):
-            kept = _kept(ranges, problem, searches, digits, least)
-            if not isinstance(kept.solution, NoExplanation):
+            if not bool(problem.settled > 0):
+                kept = Kept("", UNCERTAIN.but(f", widened to {problem.tolerance}"), ())
+                continue
+            (kept,) = keep_smallest(problem, searches)
+            if isinstance(kept.solution, NoExplanation):
+                words = f"; avoided: {problem.avoid}" if problem.avoid else ""
+                kept = replace(kept, solution=kept.solution.but(words))
+                continue
+            search = next(search for search in searches if search.name == kept.paradigm)
+            found = for_all_of(ranges, problem, search, kept.solution, digits, least)
+            kept = replace(kept, solution=found or _NOT_OF_ALL)
+            if found is not None:
                 break
     return None if isinstance(kept.solution, NoExplanation) else int(exact.margins.predicted), kept
 
 
-def _middle_of(box: Enclosure) -> Tensor:
-    """(L, D) latents in the middle of a box; 0 where nothing is known."""
-    middle = (box.lower + box.upper) / 2
-    return torch.where(middle.isfinite(), middle.clamp(box.lower, box.upper), 0.0)
-
-
 def _attempts(exact: Problem, ranges: Problem, options: SearchOptions) -> Iterator[tuple[Problem, int | str]]:
-    """Problems to solve, one after the other, and in how many digits what is found is told.
-
-    Args:
-        exact: the problem of the middle.
-        ranges: the problem of the box.
-        options: how to search.
-    """
+    """Problems of the middle or of the box to solve, one after the other, and in how many digits what is found is
+    told."""
     digits = options.digits
     for tolerance in tolerances(options.tolerance):
         if tolerance:
@@ -192,23 +193,9 @@ def _attempts(exact: Problem, ranges: Problem, options: SearchOptions) -> Iterat
             yield ranges.widened(Tolerance(digits=each)), digits
 
 
-def _kept(
-    ranges: Problem, problem: Problem, searches: Sequence[ParadigmSearch], digits: int | str, least: float
-) -> Kept:
-    """What is kept of one attempt."""
-    if not bool(problem.settled > 0):
-        return Kept("", UNCERTAIN.but(f", widened to {problem.tolerance}"), ())
-    (kept,) = keep_smallest(problem, searches)
-    if isinstance(kept.solution, NoExplanation):
-        return replace(kept, solution=kept.solution.but(f"; avoided: {problem.avoid}" if problem.avoid else ""))
-    (search,) = (search for search in searches if search.name == kept.paradigm)
-    found = for_all_of(ranges, problem, search, kept.solution, digits, least)
-    return replace(kept, solution=_NOT_OF_ALL if found is None else found)
-
-
 def for_all_of(
-    ranges: Problem, problem: Problem, search: ParadigmSearch, solution: Solved, digits: int | str, least: float
-) -> Solved | None:
+    ranges: Problem, problem: Problem, search: ParadigmSearch, solution: Explanation, digits: int | str, least: float
+) -> Explanation | None:
     """A solution whose statements hold of the whole box, in so many digits; None where they do not prove the class.
 
     Args:
@@ -221,31 +208,27 @@ def for_all_of(
     Soundness: what is returned is checked to hold of the box, and its margins are proved of the statements alone.
     Statements that were needed are needed still, as they only become wider.
     """
-    statements, margins, minimal, prices = solution
-    statements = holding(ranges, statements)
-
-    def prove(wide: list[Statement]) -> Tensor:
-        return search.prove(problem, wide, prices)
-
+    statements = holding(ranges, solution.statements)
     if problem.tolerance:
         # As wide as the problem's own intervals, for which the margins are proved.
+        prove = partial(search.prove, problem, prices=solution.prices)
         short = None if digits == EXACT_DIGITS else fewest_digits(statements, range(1, FEW_DIGITS), prove, least)
-        wide, proved = (statements, margins) if short is None else (short[0], short[1].tolist())
-        is_true = holding(ranges, solution[0]) == solution[0] and holding(ranges, wide) == wide
-        return (wide, margins_in_digits(proved), minimal, prices) if is_true else None
+        wide, proved = short or (statements, solution.margins)
+        is_true = holding(ranges, solution.statements) == solution.statements and holding(ranges, wide) == wide
+        return replace(solution, statements=wide, margins=margins_in_digits(proved)) if is_true else None
     if digits != EXACT_DIGITS:
-        (found,) = search.in_short_numbers(problem, [(statements, margins, minimal, prices)], digits, least)
+        (found,) = search.in_short_numbers(problem, [replace(solution, statements=statements)], digits, least)
         if found is None:
             return None
-        statements, _, minimal, prices = found
+        solution, statements = found, found.statements
         wider = holding(ranges, statements)
         if wider != statements:
             statements = in_digits(wider, digits if isinstance(digits, int) else FEW_DIGITS, least)
-    margins_of_all = prove(statements)
-    if not bool((margins_of_all > 0).all()) or holding(ranges, statements) != statements:
+    margins = search.prove(problem, statements, solution.prices)
+    if not bool((margins > 0).all()) or holding(ranges, statements) != statements:
         return None
-    told = shortened(margins_of_all) if digits == EXACT_DIGITS else margins_in_digits(margins_of_all.tolist())
-    return statements, told, minimal, prices
+    told = shortened(margins) if digits == EXACT_DIGITS else margins_in_digits(margins)
+    return replace(solution, statements=statements, margins=told)
 
 
 def holding(ranges: Problem, statements: Sequence[Statement]) -> list[Statement]:
@@ -265,18 +248,13 @@ def _holding(ranges: Problem, statement: Statement) -> Statement:
         case OrderStatement(exempt, upper):
             return replace(statement, upper=max(upper, _greatest(activations.upper[0], exempt)))
         case SumStatement(rivals, upper):
-            taken = _taken_back(ranges)
+            margins = cast(LinearMargins, ranges.margins)
+            taken = margins.taken_back(activations, belonging(ranges.head, margins.predicted))[0]
             return replace(
                 statement, upper=max(upper, float((taken if rivals is None else taken[list(rivals)]).amax()))
             )
         case FloorStatement(exempt, lower):
             return replace(statement, lower=min(lower, -_greatest(-activations.lower[0], exempt)))
-
-
-def _taken_back(ranges: Problem) -> Tensor:
-    """(C,) what the prototypes of other classes take back at most, at the only image."""
-    margins = cast(LinearMargins, ranges.margins)
-    return margins.taken_back(ranges.activations, belonging(ranges.head, margins.predicted))[0]
 
 
 def _greatest(ends: Tensor, exempt: Sequence[int]) -> float:

@@ -25,8 +25,8 @@ from verale.head import Cosine, Euclidean, InnerProduct, Softmax, as_patches, ev
 from verale.rules import coverage
 from verale.rules.coverage import coverage_of
 from verale.rules.fit import conditions, fit
+from verale.search.activations import Stated
 from verale.search.smallest import priced_margins
-from verale.search.stated import Stated
 
 INF = math.inf
 

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-import pytest
-import torch
-from support.activations import ends_of
-from support.problems import problem_of, small_problem
-from support.small import varied_head
+import json
+import math
+from dataclasses import replace
+from math import inf
 
+import pytest
+import safetensors.torch
+import torch
+from support.activations import ends_of, least_margin
+from support.problems import SLACK, problem_of, small_problem, tied_problem
+from support.small import GEOMETRIES, VARIED, small_head, small_latents, varied_head
+
+from verale.adapters.cabrnet import load_head
 from verale.bounds import LinearMargins
-from verale.search.activations import CEILING, FLOOR, Activations, _without
+from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
+from verale.checker import Status, check
+from verale.demo.network import RUN, load_images, load_network
+from verale.errors import UsageError
+from verale.head import as_patches
+from verale.paradigms import HIGHEST
+from verale.search import SearchOptions
+from verale.search.activations import Activations, _without
+from verale.search.batches import Batches
 from verale.search.covers import Cover, one_by_one
+from verale.search.explain import explain
+from verale.search.least import least_document
+from verale.search.paradigms.of_activations import highest
+from verale.search.problem import GivenUpError, NoExplanation, Problem, UnexplainedError
+from verale.search.smallest import SEARCHES
 
 
 def everything(activations) -> tuple[Cover, list[int]]:
@@ -25,21 +45,6 @@ HEADS = ("euclidean", "cosine", "softmax", "tree", "maximum")
 def images(name, seed=0) -> list[Activations]:
     problem = small_problem(name, seed) if name in HEADS[:3] else problem_of(varied_head(name))
     return [Activations(problem.take([image])) for image in range(len(problem))]
-
-
-@pytest.mark.parametrize("geometry", HEADS[:3])
-def test_a_cover_states_what_is_true_and_counts_its_clauses(geometry):
-    activations = images(geometry)[0]
-    cover, prototypes = everything(activations)
-    stated = activations.cover(cover)
-    assert (stated.size, stated.prototypes) == (cover.size, prototypes) == (len(prototypes) + 2, prototypes)
-    actual = activations.problem.activations
-    assert (stated.ends.lower <= actual.lower).all() and (stated.ends.upper >= actual.upper).all()
-    without = _without(stated, FLOOR)
-    assert without.has_ceiling and not without.has_floor and not _without(without, CEILING).has_ceiling
-    one_end = _without(stated, 0, lower=False)
-    assert one_end.upper[0].isinf() and one_end.lower[0].isfinite()
-    assert 0 not in _without(one_end, 0).prototypes
 
 
 @pytest.mark.parametrize("name", HEADS)
@@ -84,21 +89,6 @@ def test_a_side_that_no_rival_needs_is_dropped_and_the_statements_say_what_was_f
             assert against or not low or not high
 
 
-@pytest.mark.parametrize("name", HEADS)
-def test_margins_fall_by_what_a_statement_adds(name):
-    activations = images(name)[0]
-    stated = activations.cover(everything(activations)[0])
-    margins, own = activations.margins(stated), torch.tensor(stated.prototypes)
-    for lower in (False, True):
-        lost = activations._lost(stated, own, lower)
-        assert (lost >= 0).all()
-        for place, j in enumerate(stated.prototypes):
-            fewer = _without(stated, j, lower=lower, upper=not lower)
-            assert torch.allclose(
-                margins - lost[place], activations.margins(fewer), rtol=0, atol=max(activations._drift, 1e-12)
-            )
-
-
 def test_what_goes_one_by_one_leaves_all_margins_above_the_least():
     margins = torch.tensor([3.0, 2.0])
     lost = torch.tensor([[2.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, 3.0], [0.5, 0.5]])
@@ -118,3 +108,202 @@ def test_what_rounding_may_decide_is_not_called_needed(monkeypatch):
     monkeypatch.setattr(Activations, "_error", -least)
     again, minimal = activations.without_needless(left, left.prototypes)
     assert again.prototypes == left.prototypes and not minimal
+
+
+# Paradigms of activations: true, entailing, no statement too many, and no larger than the k highest or what is left
+
+
+def each_of(problem: Problem) -> list[Problem]:
+    return [problem.take([image]) for image in range(len(problem))]
+
+
+def search_of(name: str, problem: Problem, **options):
+    return SEARCHES[name](problem.head, problem.patches, SearchOptions(name, **options))
+
+
+def explained(name: str, problem: Problem):
+    return search_of(name, problem).explain(problem, math.inf)
+
+
+@pytest.mark.parametrize(("error", "tries"), [(UnexplainedError, 2), (GivenUpError, 1)])
+def test_a_search_without_an_explanation_says_why(error, tries, monkeypatch):
+    """In exact numbers too, unless it was given up."""
+    tried = []
+
+    def fails(self, problem, most):
+        tried.append(most)
+        raise error("no statement helps")
+
+    problem = small_problem("euclidean", 1).take([0])
+    search = search_of("top_k", problem)
+    monkeypatch.setattr(type(search), "explain", fails)
+    assert search.solve(problem, [7]) == [NoExplanation("no statement helps")] and tried == [7] * tries
+
+
+@pytest.mark.parametrize(
+    ("paradigm", "geometry", "seed"),
+    [*(("top_k", name, 2) for name in GEOMETRIES), *(("sparse", "softmax", seed) for seed in range(4))],
+)
+def test_the_class_follows_and_every_statement_is_needed(paradigm, geometry, seed):
+    for one in each_of(small_problem(geometry, seed)):
+        explanation = explained(paradigm, one)
+        statements = explanation.statements
+        assert explanation.minimal and (explanation.margins > 0).all()
+        assert least_margin(one, statements) == pytest.approx(float(explanation.margins.amin()), abs=SLACK)
+        for dropped in statements:
+            assert least_margin(one, [each for each in statements if each is not dropped]) <= SLACK
+        if paradigm == "sparse":
+            prototypes = [each.prototype for each in statements if isinstance(each, ActivationStatement)]
+            assert prototypes == sorted(set(prototypes)) and len(prototypes) == len(statements)
+            order = (activations := Activations(one)).highest_first
+            assert len(statements) <= activations.shrunk(activations.state(order), order)[0].size
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_statements_are_true_and_no_more_than_the_highest_need(name):
+    """Under every readout and pooling."""
+    for one in each_of(problem_of(varied_head(name), images=2)):
+        statements = explained("top_k", one).statements
+        ends = ends_of(statements, one.head.size)
+        assert (ends.lower <= one.activations.lower[0]).all() and (ends.upper >= one.activations.upper[0]).all()
+        assert [type(each) for each in statements].count(OrderStatement) <= 1
+        assert [type(each) for each in statements].count(FloorStatement) <= 1
+        activations = Activations(one)
+        first, stated = highest(activations)
+        assert len(statements) <= activations.shrunk(stated, first)[0].size
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_k_is_the_least_and_the_clause_is_true(geometry):
+    for one in each_of(small_problem(geometry, 2)):
+        activations = Activations(one)
+        upper = activations.observed.upper
+        prototypes, stated = highest(activations)
+        assert (upper <= stated.clauses[1]).all()
+        assert (~stated.below).nonzero()[:, 0].tolist() == sorted(prototypes)
+        assert activations.least(stated) > 0
+        if prototypes:
+            fewer = prototypes[:-1]
+            below = torch.ones_like(stated.below)
+            below[fewer] = False
+            ceiling = float(upper[fewer[-1]] if fewer else upper.max())
+            assert activations.least(activations.state(fewer).under(ceiling, below)) <= SLACK
+
+
+def test_a_tie_gives_a_reason():
+    with pytest.raises(UnexplainedError, match="stays open though every activation is stated"):
+        explained("top_k", tied_problem())
+    with pytest.raises(UnexplainedError, match=r"stays open .* though every activation that could help is stated"):
+        explained("sparse", tied_problem(softmax=True))
+
+
+def test_where_far_fewer_statements_are_wanted_it_is_given_up() -> None:
+    """But of the highest activations all are stated: for them no programme is solved, and there are never fewer."""
+    one, sizes = small_problem("euclidean", 3).take([0]), {}
+    for order, is_given_up in ((None, True), (HIGHEST, False)):
+        search = search_of("top_k", one, digits="exact", order=order)
+        (found,) = search.solve(one, [math.inf])
+        size = sizes[order] = len(found.statements)
+        assert size > 2 and found.minimal and [len(each.statements) for each in search.solve(one, [size])] == [size]
+        (given,) = search.solve(one, [0.25])
+        assert isinstance(given, NoExplanation) == is_given_up
+        assert not is_given_up or "a smaller explanation is known" in given.reason
+    assert sizes[None] <= sizes[HIGHEST]
+
+
+def test_digits_reach_the_bound_of_all_explanations():
+    """Their covers need just the right ceiling and floor: none of these are left out."""
+    head, digits = load_head(RUN), as_patches(load_network().latents(load_images().images[:2]))
+    for image in digits:
+        least, _ = least_document(head, image)
+        assert len(explained("top_k", Problem.of(head, image[None])).statements) == least
+
+
+# Mixed explanations: proved by the checker, from which nothing can be dropped, and small.
+
+
+MIXED = ("euclidean", "scaled", "cosine", "negated", "rooted", "cosine rectified")
+
+
+def head_of(name: str, seed: int = 0):
+    return small_head(name, seed) if name in ("euclidean", "scaled", "cosine") else varied_head(name, seed)
+
+
+def mixed_of(problem: Problem):
+    return SEARCHES["mixed"](problem.head, problem.patches, SearchOptions("mixed"))
+
+
+def without(data: bytes, number: int) -> bytes:
+    document = json.loads(data)
+    del document["predicate"]["statements"][number]
+    document["predicate"]["margins"] = [end and (2.0**-1074).hex() for end in document["predicate"]["margins"]]
+    return json.dumps(document).encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "tolerance"),
+    [
+        pytest.param(name, tolerance, marks=[pytest.mark.long] * (place != number % 2))
+        for number, name in enumerate(MIXED)
+        for place, tolerance in enumerate((0.0, 0.01))
+    ],
+)
+def test_the_checker_proves_them_and_nothing_can_be_dropped(name, tolerance):
+    head = head_of(name)
+    latents = small_latents(head, images=1, seed=1)
+    file, images = head.to_bytes(), safetensors.torch.save({"latents": latents})
+    emitted = [c for c in explain(head, latents, "mixed", tolerance=tolerance) if isinstance(c, Certificate)]
+    assert emitted
+    for certificate in emitted:
+        assert not certificate.minimal
+        data = certificate.to_bytes()
+        verdict = check(data, file, images, kernel="both")
+        assert verdict.status is Status.PROVED, verdict.message
+        assert dict(verdict.claims) == {"entailment": "proved", "instance": "proved"}
+        for number in range(certificate.size):
+            assert check(without(data, number), file, images).reason == "entailment"
+
+
+def test_digits_need_few_statements():
+    """Without floors these three took 4, 4 and 6."""
+    head = load_head(RUN)
+    found = explain(head, load_network().latents(load_images().images[5:8]), "mixed")
+    sizes = [certificate.size for certificate in found]
+    assert sum(sizes) <= 12, sizes
+    assert {type(s) for c in found for s in c.statements} == {ActivationStatement, OrderStatement, FloorStatement}
+
+
+def test_statements_about_patches_take_part():
+    """Where ceilings and most activations say little, patches do."""
+    head = replace(small_head("euclidean", 1, prototypes=40, depth=3), scale=None)
+    found = explain(head, small_latents(head, images=4, seed=1), "mixed")
+    forms = {type(s) for c in found if isinstance(c, Certificate) for s in c.statements}
+    assert PatchStatement in forms
+
+
+@pytest.mark.parametrize("name", ["tree", "maximum", "banks", "inner product", "quartic", "top mean"])
+def test_heads_that_the_paradigm_does_not_cover(name):
+    head = varied_head(name)
+    with pytest.raises(UsageError, match="mixed"):
+        explain(head, small_latents(head, images=1), "mixed")
+
+
+def test_many_classes_and_little_memory_are_refused(monkeypatch):
+    many = small_head("euclidean", classes=2049)
+    with pytest.raises(UsageError, match="at most 2048 classes, not 2049"):
+        explain(many, small_latents(many, images=1), "mixed")
+    head = small_head("euclidean")
+    monkeypatch.setattr(SearchOptions, "bytes", 64 * head.size**2 - 1)
+    with pytest.raises(UsageError, match="what each of 12 activations says"):
+        Batches(head, small_latents(head, images=1), SearchOptions("mixed"))
+
+
+def test_a_tie_gives_a_reason_and_it_is_given_up_where_a_smaller_explanation_is_known():
+    tied = tied_problem().take([0])
+    with pytest.raises(UnexplainedError, match="though every activation is stated"):
+        mixed_of(tied).explain(tied, inf)
+    problem = small_problem("euclidean").take([0])
+    size = len(mixed_of(problem).explain(problem, inf).statements)
+    assert len(mixed_of(problem).explain(problem, size).statements) == size
+    with pytest.raises(GivenUpError, match="given up at"):
+        mixed_of(problem).explain(problem, 0)

@@ -7,25 +7,37 @@ import random
 from dataclasses import asdict, replace
 from itertools import combinations
 
+import numpy as np
 import pytest
 import safetensors.torch
+import torch
 from support.activations import cheapest
+from support.cases import every
 from support.joint import HEADS, joint_head, margins_of_sets
-from support.problems import problem_of
+from support.problems import problem_of, small_problem
 from support.small import small_head, small_latents, varied_head
+from torch import Tensor
 
 from verale.bounds import Joint
-from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
+from verale.certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    SumStatement,
+)
 from verale.checker import Auditor, Status
 from verale.errors import UsageError
-from verale.head import Head, as_patches
-from verale.paradigms import READABLE
-from verale.search import Costs
+from verale.head import Head, as_patches, evaluate
+from verale.paradigms import ORDERS, READABLE
+from verale.search import Avoid, Batches, Costs, SearchOptions, Unexplained
 from verale.search.activations import Activations
 from verale.search.costs import UNIT_COSTS
+from verale.search.covers import START
 from verale.search.explain import explain
-from verale.search.paradigms.of_activations import explain_top_k
 from verale.search.problem import Problem
+from verale.search.smallest import SEARCHES
 
 CASES = [
     ("euclidean", "projection"),
@@ -70,41 +82,27 @@ def proved(head: Head, images, paradigm: str, costs: Costs) -> list[Certificate]
     return results
 
 
-@pytest.mark.parametrize(("name", "paradigm"), CASES)
-def test_costs_of_one_change_no_byte(name, paradigm):
-    head = head_of(name)
-    images = small_latents(head, images=1)
-    ones = Costs.of(dict.fromkeys(range(12), 1.0), {0: 1.0}, {(1, 2): 1.0}, 1.0, 1.0)
-    plain, same = explain(head, images, paradigm), explain(head, images, paradigm, costs=ones)
-    assert [getattr(each, "to_bytes", each.__repr__)() for each in same] == [
-        getattr(each, "to_bytes", each.__repr__)() for each in plain
-    ]
+JOINT = [(name, few) for name, few in zip(HEADS, (0, 2**17) * 3, strict=True)]
+"""Half of the heads have too many sets for all to be tried; `test_joint_avoids` has the others."""
 
 
-@pytest.mark.parametrize(("name", "paradigm"), CASES)
-def test_an_explanation_is_never_dearer_and_some_are_cheaper(name, paradigm):
-    head, costs, cheaper = head_of(name), drawn(1), 0
-    images = small_latents(head, images=2)
+@pytest.mark.parametrize(("name", "paradigm"), [*CASES, *JOINT])
+def test_an_explanation_is_never_dearer_and_some_are_cheaper(name, paradigm, monkeypatch):
+    if isinstance(paradigm, int):
+        monkeypatch.setattr("verale.search.paradigms.joint._TRIALS", paradigm)
+        head, costs, paradigm = joint_head(name, 1, 14), Costs.of({j: 1 + j % 7 for j in range(14)}), "joint"
+    else:
+        head, costs = head_of(name), drawn(1)
+    images = small_latents(head, images=1, patches=1) if paradigm == "joint" else small_latents(head, images=2)
+    cheaper = explained = 0
     plain = explain(head, images, paradigm)
     for one, other in zip(plain, proved(head, images, paradigm, costs), strict=True):
         assert isinstance(one, Certificate) == isinstance(other, Certificate)
         if isinstance(one, Certificate):
             assert costs.total(other.statements) <= costs.total(one.statements)
             cheaper += costs.total(other.statements) < costs.total(one.statements)
-    assert cheaper
-
-
-@pytest.mark.parametrize(("name", "few"), [*zip(HEADS, (0, 2**17) * 3, strict=True)])  # test_avoid.py has the others
-def test_joint_explanations_are_never_dearer(name, few, monkeypatch):
-    monkeypatch.setattr("verale.search.paradigms.joint._TRIALS", few)
-    head, explained = joint_head(name, 1, 14), 0
-    images = small_latents(head, images=1, patches=1)
-    costs = Costs.of({j: 1 + j % 7 for j in range(14)})
-    for one, other in zip(explain(head, images, "joint"), proved(head, images, "joint", costs), strict=True):
-        if isinstance(one, Certificate):
-            assert costs.total(other.statements) <= costs.total(one.statements)
             explained += bool(one.statements)
-    assert explained
+    assert explained and (cheaper or paradigm == "joint")
 
 
 @pytest.mark.parametrize("name", HEADS)
@@ -132,35 +130,17 @@ def test_explanations_by_activations_cost_no_less_than_the_cheapest_and_hardly_m
     for number in range(2):
         costs = drawn(seed + 2 * number, prototypes=8)
         problem = problem_of(small_head(geometry, seed, prototypes=8), seed=seed, images=3)
+        top_k = SEARCHES["top_k"](problem.head, problem.patches, SearchOptions("top_k"))
         for image in range(len(problem)):
             one = problem.take([image])
             best = cheapest(Activations(one), costs)
-            cost = min(costs.total(explain_top_k(each).statements) for each in (one, replace(one, costs=costs)))
+            cost = min(
+                costs.total(top_k.explain(each, math.inf).statements) for each in (one, replace(one, costs=costs))
+            )
             assert cost >= best - 1e-9
             sums[0] += cost
             sums[1] += best
     assert sums[0] <= 1.05 * sums[1]
-
-
-def test_an_order_is_costs_that_double():
-    """The explanation avoids the last prototype if any can, of those that do the one before, and so on."""
-    head = small_head("softmax", 3)
-    images = small_latents(head, images=6)
-    costs, ranked = Costs.of({j: 2.0**j for j in range(12)}), 0
-    for image in images:
-        (result,) = explain(head, image[None], "sparse", costs=costs)
-        if not isinstance(result, Certificate):
-            continue
-        kept = {each.prototype for each in result.statements}
-        ranked += 1
-        activations = Activations(Problem.of(head, as_patches(image[None])))
-        entailing = list(range(12))
-        for j in reversed(range(12)):
-            without = [k for k in entailing if k != j]
-            if activations.least(activations.state(without)) > 0:
-                entailing = without
-        assert kept == set(entailing)
-    assert ranked
 
 
 def test_a_statement_costs_what_its_prototype_and_patch_cost():
@@ -191,13 +171,17 @@ def test_fewer_statements_than_a_cost_allows():
         (["patches:0-1=1e1", "statement: 5 , 7 =.5"], Costs.of(None, {0: 10, 1: 10}, {(5, 7): 0.5})),
         (["ceiling=2", "floor=0"], Costs.of(ceiling=2, floor=0)),
         (["prototypes:1=0.123456789", "ceiling=1e-7"], Costs.of({1: 0.123456789}, ceiling=1e-7)),
+        ([], Avoid()),
+        (["prototypes:3,7-9"], Avoid((3, 7, 8, 9))),
+        (["patches:0-2", "prototypes: 5 , 4", "patches:2,9"], Avoid((4, 5), (0, 1, 2, 9))),
     ],
 )
 def test_what_the_command_line_says(texts, expected):
-    assert Costs.parse(texts) == expected
-    assert Costs.parse(str(expected).split()) == expected
+    assert type(expected).parse(texts) == expected == type(expected)(**asdict(expected))
     assert bool(expected) == bool(texts)
-    assert Costs(**asdict(expected)) == expected
+    if isinstance(expected, Costs):
+        assert Costs.parse(str(expected).split()) == expected
+    assert str(Avoid((9, 3, 7, 8), (0, 1))) == "prototypes 3, 7-9 and patches 0-1"
 
 
 @pytest.mark.parametrize(
@@ -222,18 +206,36 @@ def test_another_form_is_named(text, message):
 
 
 @pytest.mark.parametrize(
-    ("costs", "message"),
+    ("text", "message"),
     [
-        (Costs.of({12: 2}), "costs of prototypes: there is no 12, expected 0 to 11"),
-        (Costs.of(None, {5: 2}), "costs of patches: there is no 5, expected 0 to 4"),
-        (Costs.of(statements={(5, 0): 2}), "costs of patches of statements: there is no 5, expected 0 to 4"),
-        (Costs.of(statements={(0, 12): 2}), "costs of prototypes of statements: there is no 12, expected 0 to 11"),
+        ("3", "'3' does not say what to avoid, expected prototypes:3,7-9 or patches:0-7"),
+        ("classes:1", "'classes:1' does not say what to avoid"),
+        ("patches:1,,2", "'' is not an index or a range"),
+        ("patches:-1", "'-1' is not an index or a range"),
+        ("patches:0-999999999", "'0-999999999' is not an index or a range"),
+        ("prototypes:a", "'a' is not an index"),
     ],
 )
-def test_what_there_is_not_has_no_cost(costs, message):
+def test_another_form_of_what_to_avoid_is_named(text, message):
+    with pytest.raises(UsageError, match=message):
+        Avoid.parse([text])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"costs": Costs.of({12: 2})}, "costs of prototypes: there is no 12, expected 0 to 11"),
+        ({"costs": Costs.of(None, {5: 2})}, "costs of patches: there is no 5, expected 0 to 4"),
+        ({"costs": Costs.of(statements={(5, 0): 2})}, "costs of patches of statements: there is no 5, expected 0 to 4"),
+        ({"costs": Costs.of(statements={(0, 12): 2})}, "costs of prototypes of statements: there is no 12, expected 0"),
+        ({"avoid": Avoid((12,))}, "prototypes to avoid: there is no 12, expected 0 to 11"),
+        ({"avoid": Avoid(patches=(5,))}, "patches to avoid: there is no 5, expected 0 to 4"),
+    ],
+)
+def test_what_there_is_not_has_no_cost_and_cannot_be_avoided(options, message):
     head = small_head("euclidean", 3)
     with pytest.raises(UsageError, match=message):
-        explain(head, small_latents(head), costs=costs)
+        explain(head, small_latents(head), **options)
 
 
 def test_negative_indices_and_other_costs_are_refused():
@@ -241,3 +243,179 @@ def test_negative_indices_and_other_costs_are_refused():
         Costs.of(None, {-1: 2})
     with pytest.raises(UsageError, match="the cost of statement:1,2 is nan"):
         Costs.of(statements={(1, 2): math.nan})
+    with pytest.raises(UsageError, match="prototypes to avoid: -1 is negative"):
+        Avoid((-1,))
+
+
+# Avoid: what is avoided is never stated, what remains is proved, and where nothing remains the reason says so.
+
+
+PROTOTYPES = Avoid(prototypes=(0, 3, 4))
+PATCHES = Avoid(patches=(1,), prototypes=(4,))
+
+SPATIAL = [
+    ("euclidean", "projection"),
+    ("scaled", "projection"),
+    ("cosine", "projection"),
+    ("top mean", "projection"),
+    ("euclidean", "triangle"),
+    ("cosine", "hypersphere"),
+    ("softmax", "simplex"),
+    ("softmax", "assignment"),
+]
+OF_ACTIVATIONS = [
+    ("euclidean", "top_k"),
+    ("softmax", "top_k"),
+    ("tree", "top_k"),
+    ("softmax", "sparse"),
+    ("euclidean", "mixed"),
+    pytest.param("cosine", "mixed", marks=pytest.mark.long),
+]
+
+
+def named(statement) -> tuple[set[int], set[int]]:
+    """The patches and the prototypes that a statement is about; none for a clause."""
+    match statement:
+        case PatchStatement():
+            return {statement.patch}, {statement.prototype}
+        case ActivationStatement():
+            return set(), {statement.prototype}
+        case OrderStatement() | FloorStatement() | SumStatement():
+            return set(), set()
+    raise TypeError(statement)
+
+
+def certificates(head: Head, images, paradigm: str, avoid: Avoid, **options) -> list[Certificate]:
+    """The certificates, each of which the checker proves and none of which states what is avoided."""
+    results = explain(head, images, paradigm, avoid=avoid, **options)
+    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": images}))
+    for result in results:
+        if isinstance(result, Unexplained):
+            assert result.reason.endswith(f"; avoided: {avoid}")
+            continue
+        verdict = auditor.check(result.to_bytes(), minimality=result.minimal)
+        assert verdict.status is Status.PROVED, verdict.message
+        for patches, prototypes in map(named, result.statements):
+            assert not patches & set(avoid.patches) and not prototypes & set(avoid.prototypes)
+    return [result for result in results if isinstance(result, Certificate)]
+
+
+def states(certificate: Certificate, avoid: Avoid) -> bool:
+    return any(
+        patches & set(avoid.patches) or prototypes & set(avoid.prototypes)
+        for patches, prototypes in map(named, certificate.statements)
+    )
+
+
+@pytest.mark.parametrize(("name", "paradigm"), [*SPATIAL, *OF_ACTIVATIONS])
+def test_prototypes_are_avoided_that_would_be_stated(name, paradigm):
+    head = head_of(name)
+    images = small_latents(head, images={"mixed": 4, "top_k": 6, "sparse": 6}.get(paradigm, 2))
+    plain = [each for each in explain(head, images, paradigm) if isinstance(each, Certificate)]
+    assert any(states(each, PROTOTYPES) for each in plain)
+    assert sum(len(certificates(head, images, paradigm, each)) for each in (PROTOTYPES, Avoid((3,))))
+
+
+def head_of_support(name: str, images: Tensor) -> Head:
+    """A head whose first class is entailed by evidence for it alone, wherever it is; nothing speaks for the others."""
+    head = head_of(name)
+    weight = torch.zeros_like(head.weight)
+    weight[0] = 1.0
+    support = replace(head, weight=weight, bias=None)
+    least = float(evaluate(support, as_patches(images)).logits[:, 0].amin())
+    return replace(support, bias=torch.tensor([0.0, 0.5 * least, 0.5 * least]))
+
+
+@pytest.mark.parametrize(
+    ("name", "paradigm", "order"),
+    [
+        pytest.param(*case, order, marks=[pytest.mark.long] * (number % len(ORDERS) != place))
+        for number, case in enumerate(SPATIAL)
+        for place, order in enumerate(ORDERS)
+    ],
+)
+def test_patches_are_avoided_that_would_be_stated(name, paradigm, order):
+    images = small_latents(head_of(name), images=6)
+    head, explained = head_of_support(name, images), 0
+    plain = [each for each in explain(head, images, paradigm, order=order) if isinstance(each, Certificate)]
+    for avoid in (Avoid((4,), (1,)), Avoid((), (0,))):
+        assert any(states(each, avoid) for each in plain)
+        explained += len(certificates(head, images, paradigm, avoid, order=order))
+    assert explained
+
+
+@pytest.mark.parametrize(("name", "few"), [*zip(HEADS, (2**17, 0) * 3, strict=True)])
+def test_joint_avoids(name, few, monkeypatch):
+    monkeypatch.setattr("verale.search.paradigms.joint._TRIALS", few)
+    head = joint_head(name, 1, 14)
+    images = small_latents(head, images=1, patches=1)
+    plain = [each for each in explain(head, images, "joint") if isinstance(each, Certificate)]
+    avoid = Avoid(tuple({j for each in plain for s in each.statements for j in named(s)[1]}))
+    assert avoid and certificates(head, images, "joint", avoid)
+
+
+@every("order", ORDERS)
+@every("everything", [Avoid(tuple(range(12))), Avoid(patches=tuple(range(5)))])
+@every(("name", "paradigm"), [*SPATIAL, ("euclidean", "top_k"), ("softmax", "sparse")])
+def test_nothing_left_to_state_is_a_reason_that_names_what_was_avoided(name, paradigm, everything, order):
+    head = head_of(name)
+    images = small_latents(head, images=3)
+    if paradigm in ("top_k", "sparse") and everything.patches:
+        with pytest.raises(UsageError, match=f"paradigm '{paradigm}' states activations, which speak of all patches"):
+            explain(head, images, paradigm, avoid=everything)
+        return
+    for result in explain(head, images, paradigm, avoid=everything, order=order):
+        if isinstance(result, Certificate):  # clauses alone
+            assert all(isinstance(each, (OrderStatement, FloorStatement)) for each in result.statements)
+        else:
+            assert result.reason.endswith(f"; avoided: {everything}")
+
+
+@pytest.mark.parametrize("paradigm", ["top_k", pytest.param("mixed", marks=pytest.mark.long)])
+def test_a_reason_claims_no_more_than_was_tried(paradigm):
+    head, everything = head_of("euclidean"), Avoid(tuple(range(12)))
+    results = explain(head, small_latents(head, images=3), paradigm, avoid=everything)
+    reasons = {result.reason for result in results if isinstance(result, Unexplained)}
+    assert reasons == {"no explanation was found; avoided: prototypes 0-11"}
+
+
+def test_a_joint_explanation_without_its_patch_has_a_reason():
+    head = joint_head("plain", 1, 40)
+    images = small_latents(head, images=2, patches=1)
+    for result in explain(head, images, "joint", avoid=Avoid(patches=(0,))):
+        assert isinstance(result, Unexplained)
+        assert result.reason == "the class stays open though every observable is stated; avoided: patches 0"
+
+
+def test_smallest_tries_what_can_avoid_patches():
+    head = head_of("euclidean")
+    images = small_latents(head, images=2)
+    assert {"top_k", "mixed"} <= set(Batches(head, images, SearchOptions(READABLE)).paradigms)
+    assert Batches(head, images, SearchOptions(READABLE, avoid=PATCHES)).paradigms == ("projection",)
+    assert certificates(head, images, READABLE, PROTOTYPES)
+
+
+def test_where_no_paradigm_is_left_the_refusal_is_given(monkeypatch):
+    def refuse(needed, what, options):
+        raise UsageError(f"{what} take too much")
+
+    monkeypatch.setattr("verale.search.paradigms.base.require_memory", refuse)
+    head = head_of("euclidean")
+    with pytest.raises(UsageError, match="the products of 12 prototypes take too much"):
+        Batches(head, small_latents(head), SearchOptions(READABLE, avoid=PATCHES))
+
+
+def test_a_cover_is_found_under_clauses_where_the_first_ceiling_does_not_serve():
+    """Of some images every cover needs a ceiling, or a floor, where the first ceiling would exempt what is avoided."""
+    problem, later = small_problem("euclidean", 2, images=6), 0
+    for image in range(len(problem)):
+        for j in range(problem.head.size):
+            activations = Activations(replace(problem.take([image]), avoid=Avoid((j,))))
+            covers, clauses = activations.covers, activations.clauses
+            start = float(np.quantile(activations.observed.upper.numpy(), START, method="nearest"))
+            cover = covers.best(clauses)
+            assert cover is None or j not in cover.stated
+            if cover is not None and covers._solve(clauses, (start, -math.inf), math.inf) is None:
+                assert activations.least(activations.cover(cover)) > 0
+                later += 1
+    assert later

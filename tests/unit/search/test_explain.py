@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
+import sys
 
 import flint
 import pytest
@@ -13,17 +12,31 @@ from scipy.optimize import linear_sum_assignment
 from support.alike import alike
 from support.exact import PRECISION, differences, inside, observable, redrawn_alike
 from support.named import head_named
-from support.small import GEOMETRIES, small_head, small_latents
+from support.small import GEOMETRIES, VARIED, small_head, small_latents, varied_head
 
-from verale.bounds import Hypersphere, LinearMargins, Projection, Simplex, hypersphere, oriented, pooled_activation
+from verale import bounds
+from verale.bounds import (
+    Hypersphere,
+    LinearMargins,
+    Projection,
+    Simplex,
+    hypersphere,
+    observe,
+    oriented,
+    pooled_activation,
+    pooling_of,
+)
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.errors import LatentsError, UsageError
-from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_patches, digest, evaluate
+from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_patches, digest, read_out
 from verale.rounding import Enclosure
+from verale.runs.explain import open_run
+from verale.runs.options import RunOptions
 from verale.search import Batches, SearchOptions, Unexplained, best_paradigm
+from verale.search import batches as searching
 from verale.search.explain import explain, explain_batches
-from verale.search.paradigms.of_patches import ProjectionSearch, SimplexSearch
+from verale.search.paradigms.of_patches import ProjectionSearch
 from verale.search.problem import Problem
 
 SPATIAL = {"euclidean": "projection", "scaled": "projection", "cosine": "projection", "softmax": "assignment"}
@@ -156,23 +169,6 @@ def test_assignment_has_fewer_statements_than_simplex():
     assert smaller > 5 * larger and priced > 10
 
 
-def test_only_rivals_that_simplex_leaves_open_have_prices():
-    for head, latents in softmax_cases():
-        auditor = Auditor(head.to_bytes())
-        for certificate in explain(head, latents, "assignment"):
-            if isinstance(certificate, Certificate):
-                simplex = auditor.check(dataclasses.replace(certificate, paradigm="simplex", prices=()).to_bytes())
-                left_open = [c for c, margin in enumerate(simplex.margins) if margin is not None and margin <= 0]
-                assert [each.rival for each in certificate.prices] == left_open
-
-
-def test_the_same_input_gives_the_same_bytes():
-    head = small_head("euclidean")
-    latents = small_latents(head)
-    first, again = (explain(head, latents, "projection") for _ in range(2))
-    assert [c.to_bytes() for c in first] == [c.to_bytes() for c in again]
-
-
 def test_nothing_is_kept_between_images():
     """An explainer that kept bounds from one image would explain the second differently (docs/heads.md, 17)."""
     head = small_head("euclidean")
@@ -211,27 +207,10 @@ def test_small_memory_makes_small_batches_with_the_same_certificates():
     assert [len(part) for part in explain_batches(head, latents, SearchOptions("projection", batch=3))] == [3, 1]
 
 
-def test_a_batch_can_be_explained_on_its_own():
-    head = small_head("euclidean")
-    latents = small_latents(head, images=5)
-    batches = Batches(head, latents, SearchOptions("projection", batch=2))
-    assert (batches.size, list(batches.starts), batches.paradigm) == (2, [0, 2, 4], "projection")
-    parts = list(explain_batches(head, latents, SearchOptions("projection", batch=2)))
-    for start in (4, 0, 2):
-        results = batches.explain(start)
-        assert [one.explanation.to_bytes() for one in results] == [c.to_bytes() for c in parts[start // 2]]
-
-
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_estimated_logits_are_the_reference_s(geometry):
-    head = small_head(geometry)
-    latents = small_latents(head)
-    batches = Batches(head, latents, SearchOptions(best_paradigm(head)))
-    logits = torch.stack([result.logits for result in batches.explain(0)])
-    torch.testing.assert_close(logits, evaluate(head, as_patches(latents)).logits, rtol=1e-9, atol=1e-9)
-
-
-def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
+@pytest.mark.parametrize(
+    "error", [torch.OutOfMemoryError("no memory for that many"), RuntimeError("hipErrorOutOfMemory")]
+)
+def test_a_batch_that_runs_out_of_memory_is_halved(error, monkeypatch):
     monkeypatch.setattr(ProjectionSearch, "is_alone", False)  # as on a device that searches many images at once
     head = small_head("euclidean")
     latents = small_latents(head)
@@ -242,7 +221,7 @@ def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
     def of(cls, head, images, *options):
         sizes.append(len(images))
         if len(images) > 1:
-            raise torch.OutOfMemoryError("no memory for that many")
+            raise error
         return observe_all(cls, head, images, *options)
 
     monkeypatch.setattr(Problem, "of", classmethod(of))
@@ -257,32 +236,15 @@ def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
         explain(head, latents, "projection", order="nearest")
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_out_of_memory_is_known_by_the_words_of_devices_and_libraries():
+    for words in (
         "CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported",
         "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
         "HIP error: out of memory",
         "hipErrorOutOfMemory",
         "cusolver error: CUSOLVER_STATUS_ALLOC_FAILED",
-    ],
-)
-def test_out_of_memory_is_known_by_the_words_of_devices_and_libraries(words, monkeypatch):
-    monkeypatch.setattr(SimplexSearch, "is_alone", False)
-    head = small_head("softmax")
-    latents = small_latents(head, images=2)
-    whole, failed = explain(head, latents, "simplex"), []
-    observe_all = Problem.of.__func__
-
-    def of(cls, head, images, *options):
-        if len(images) > 1:
-            failed.append(words)
-            raise RuntimeError(words)
-        return observe_all(cls, head, images, *options)
-
-    monkeypatch.setattr(Problem, "of", classmethod(of))
-    assert alike(explain(head, latents, "simplex"), whole)
-    assert failed == [words]
+    ):
+        assert searching._OUT_OF_MEMORY.search(words)
 
 
 @pytest.mark.parametrize(
@@ -343,14 +305,6 @@ def test_numbers_beyond_float64_are_no_tie_and_give_no_class() -> None:
     assert "are beyond float64: scale its prototypes down" in result.explanation.reason
 
 
-@pytest.mark.parametrize("paradigm", ["projection", "top_k"])
-def test_a_tie_gets_a_reason_and_no_certificate(paradigm):
-    head = Head(torch.ones(2, 3), Euclidean(), LogRatio(), prototypes=torch.rand(3, 2), domain=Box(0, 1))
-    (result,) = explain(head, torch.rand(1, 4, 2), paradigm)
-    assert isinstance(result, Unexplained)
-    assert "tie" in result.reason
-
-
 def test_a_tiny_margin_is_unknown_not_wrong():
     """Two equal prototypes cancel; the bias alone decides, by less than float64 can vouch for."""
     points = torch.rand(1, 2).expand(2, 2)
@@ -400,47 +354,50 @@ def test_what_cannot_be_explained_is_refused():
         explain(Head(torch.rand(2, 3), Softmax(), Identity()), torch.rand(1, 4, 3), "projection")
 
 
-READ_WELL = {("euclidean", 0.01), ("softmax", 0.01)}
-"""Those of a short run: distances and masses."""
+# Batches: every image is observed once, whatever is asked about it.
 
 
-@pytest.mark.parametrize(
-    ("geometry", "tolerance"),
-    [
-        pytest.param(geometry, tolerance, marks=[pytest.mark.long] * ((geometry, tolerance) not in READ_WELL))
-        for geometry in GEOMETRIES
-        for tolerance in (0.01, 0.003)
-    ],
-)
-def test_within_a_tolerance_statements_read_well_and_are_proved(geometry, tolerance):
-    """Ends are multiples of the tolerance; every certificate is proved by both kernels."""
-    proved = 0
-    head = small_head(geometry)
-    latents = small_latents(head, images=3)
-    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}), "both")
-    defined = (
-        ("projection", "triangle", "hypersphere")
-        if head.prototypes is not None
-        else ("simplex", "sparse", "assignment")
-    )
-    for paradigm in (*defined, "top_k"):
-        for order in ("rival", "nearest"):
-            results = explain(head, latents, paradigm, order=order, tolerance=tolerance)
-            for certificate in (c for c in results if isinstance(c, Certificate)):
-                assert auditor.check(certificate.to_bytes(), minimality=True).status is Status.PROVED
-                for statement in certificate.statements:
-                    ends = [getattr(statement, side, math.inf) for side in ("lower", "upper")]
-                    stated = [end / tolerance for end in ends if math.isfinite(end)]
-                    assert stated and all(end == pytest.approx(round(end), abs=1e-9) for end in stated)
-                proved += 1
-    assert proved > 15
+@pytest.fixture
+def observed(monkeypatch) -> list[int]:
+    """One entry for every image that is observed, from whichever module."""
+    calls = []
+    original = bounds.observe
+
+    def counted(head, images):
+        calls.extend([1] * (len(images) if images.dim() > 2 else 1))
+        return original(head, images)
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("verale.") and getattr(module, "observe", None) is original:
+            monkeypatch.setattr(module, "observe", counted)
+    return calls
 
 
-def test_a_tolerance_that_leaves_nothing_gives_a_reason():
-    head = small_head("euclidean", 0)
-    for paradigm in ("projection", "top_k"):
-        results = explain(head, small_latents(head), paradigm, tolerance=100.0)
-        assert all(isinstance(result, Unexplained) for result in results)
-    assert "tolerance" in results[0].reason
-    with pytest.raises(UsageError, match="tolerance is -1"):
-        explain(head, small_latents(head), tolerance=-1)
+@pytest.mark.parametrize("paradigm", ["projection", "top_k"])
+def test_a_run_observes_every_image_once(paradigm, observed, tmp_path) -> None:
+    head = small_head("euclidean")
+    options = SearchOptions(paradigm, batch=2)
+    with open_run(tmp_path, head, small_latents(head, images=5), options, how=RunOptions(1)) as run:
+        rows = list(run)
+    assert all(row.score is not None for row in rows)
+    assert len(observed) == len(rows) == 5
+
+
+def test_the_counter_counts(observed) -> None:
+    head = small_head("euclidean")
+    batches = Batches(head, small_latents(head, images=2), SearchOptions("projection"))
+    batches.explain(0)
+    batches.explain(0)
+    assert len(observed) == 4
+
+
+@pytest.mark.parametrize(("name", "tolerance"), [(name, 0.01 * (at % 2)) for at, name in enumerate(VARIED)])
+def test_logits_are_those_at_the_midpoints_of_the_activations(name, tolerance) -> None:
+    """And depend neither on the tolerance nor on the rest of the batch."""
+    head = varied_head(name)
+    batches = Batches(head, small_latents(head, images=3), SearchOptions("top_k", tolerance=tolerance))
+    for image, result in zip(batches.images.double(), batches.explain(0), strict=True):
+        ranges = observe(head, image)
+        activations = pooling_of(head).box(ranges.view(1, *ranges.shape))
+        expected = read_out(head, (activations.lower + activations.upper) / 2)[0]
+        torch.testing.assert_close(result.logits, expected, rtol=1e-12, atol=1e-12)

@@ -25,10 +25,10 @@ from verale.certificate import (
 from verale.checker import Auditor
 from verale.head import Head, InnerProduct, LogRatio, Negated
 from verale.head.evaluation import belonging
+from verale.search.activations import Stated
 from verale.search.linked import Linked, WholeMargins
 from verale.search.problem import Problem
 from verale.search.several import several
-from verale.search.stated import Stated
 
 HEADS = ("euclidean", "cosine", "negated", "exponential", "rooted", "cosine exponential")
 PARADIGMS = ("top_k", "evidence")

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 import torch
-from support.problems import MONOTONE, SPATIAL, small_problem, tied_problem
+from support.problems import MONOTONE, small_problem
 from support.small import GEOMETRIES, small_head, small_latents
 
-from verale.bounds import Projection, Triangle, pooling_of
+from verale.bounds import Projection, pooling_of
 from verale.certificate import Certificate
 from verale.head import BankPooling, MaskedMaxPooling, as_patches, evaluate
 from verale.search.digits import Tolerance
@@ -46,28 +46,16 @@ def test_a_tolerance_widens_outward_to_its_multiples(tolerance):
     assert (wide.settled <= tight.settled).all(), "wider intervals prove no more"
 
 
-def test_rows_are_numbered_image_by_image():
-    problem = small_problem("euclidean", images=6)
-    patches = problem.patches
-    assert problem.rows_of([1, 0]).tolist() == [*range(patches, 2 * patches), *range(patches)]
-    assert problem.by_patch([[(2, 7), (0, 1), (2, 3)], [(0, 4)]]) == {2: [7, 3], 0: [1], patches: [4]}
-
-
 def test_some_of_the_images_keep_all_that_is_known_of_them():
     problem = small_problem("cosine", images=6)
     taken = problem.take([2, 0])
     assert len(taken) == 2 and taken.patches == problem.patches
-    rows = problem.rows_of([2, 0])
-    assert torch.equal(taken.observed.lower, problem.observed.lower[rows])
+    rows = problem.observed.lower.view(len(problem), problem.patches, -1)
+    assert torch.equal(taken.observed.lower, rows[[2, 0]].flatten(0, 1))
     assert torch.equal(taken.activations.upper, problem.activations.upper[[2, 0]])
     assert torch.equal(taken.margins.predicted, problem.margins.predicted[[2, 0]])
     box = pooling_of(taken.head).box(taken.observed.view(2, taken.patches, -1))
     torch.testing.assert_close(taken.margins.lower(box[:, None])[:, 0].amin(1), taken.settled, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("softmax", [False, True])
-def test_a_tie_is_never_settled(softmax):
-    assert (tied_problem(softmax).settled <= 0).all()
 
 
 @pytest.mark.parametrize("paradigm", ["projection", "triangle", "hypersphere"])
@@ -88,37 +76,12 @@ def test_patches_that_pooling_ignores_are_infinitely_dissimilar():
     assert not infinite[:, 0, :4].any() and not infinite[:, 1:, 4:].any()
 
 
-def close(first, second):
-    torch.testing.assert_close(first.lower, second.lower, rtol=SLACK, atol=SLACK)
-    torch.testing.assert_close(first.upper, second.upper, rtol=SLACK, atol=SLACK)
-
-
 def random_explanations(problem):
     generator = torch.Generator().manual_seed(0)
     return [
         [divmod(pair, problem.head.size) for pair in torch.randperm(60, generator=generator)[:14].tolist()]
         for _ in range(len(problem))
     ]
-
-
-@pytest.mark.parametrize(("paradigm", "tolerance"), [(Projection, 0.0), (Triangle, 0.0), (Triangle, 0.01)])
-def test_ranges_are_those_of_each_patch_by_itself(paradigm, tolerance):
-    problem = small_problem("euclidean", tolerance=tolerance)
-    paradigm, explanations = paradigm(problem.head), random_explanations(problem)
-    groups = problem.by_patch(explanations)
-    ranges = problem.ranges(paradigm, explanations)
-    for patch in range(len(ranges.lower)):
-        close(ranges[[patch]], paradigm.ranges([groups.get(patch, [])], problem.observed[[patch]]))
-
-
-@pytest.mark.parametrize(("geometry", "paradigm"), SPATIAL)
-def test_lists_of_statements_are_entered_like_each_alone(geometry, paradigm):
-    problem = small_problem(geometry)
-    paradigm, observed = paradigm(problem.head), problem.observed[[1, 0, 2]]
-    stated = [[3, 0, 5], [], [4, 1]]
-    together = paradigm.ranges(stated, observed)
-    for row, each in enumerate(stated):
-        close(together[[row]], paradigm.ranges([each], observed[[row]]))
 
 
 @pytest.mark.parametrize(("geometry", "paradigm"), MONOTONE)

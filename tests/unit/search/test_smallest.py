@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import cache
+from itertools import islice
 
 import pytest
 import torch
 from support.problems import small_problem
-from support.small import GEOMETRIES, small_head, small_latents
+from support.small import GEOMETRIES, focal_head, small_head, small_latents, varied_head
 
-from verale.certificate import ActivationStatement, Certificate
+from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement
 from verale.certificate.statements import to_read
 from verale.checker import Auditor, Status
+from verale.errors import LatentsError, UsageError
 from verale.head import as_patches
-from verale.paradigms import PARADIGMS, READABLE, paradigms_of
-from verale.search import Batches, NotKept, SearchOptions, smallest
+from verale.paradigms import ORDERS, PARADIGMS, READABLE
+from verale.search import Batches, NotKept, SearchOptions, Unexplained, smallest
+from verale.search import several as searching
 from verale.search.costs import UNIT_COSTS
 from verale.search.explain import explain
-from verale.search.paradigms.base import cheaper
-from verale.search.problem import NoExplanation
-from verale.search.smallest import SHORT_ENOUGH, keep_smallest, worth_trying
+from verale.search.paradigms.base import cheaper, require_memory
+from verale.search.problem import Explanation, NoExplanation, UnexplainedError
+from verale.search.several import several
+from verale.search.smallest import SEARCHES, SHORT_ENOUGH, best_paradigm, keep_smallest, paradigms_taken, searches_of
 
 
 def results_of(head, latents, paradigm, **options):
@@ -36,7 +42,9 @@ class Scripted:
     def solve(self, problem, most):
         self.most = most
         return [
-            NoExplanation("no luck") if size is None else ([ActivationStatement(0, 0.0, 1.0)] * size, [], True, ())
+            NoExplanation("no luck")
+            if size is None
+            else Explanation([ActivationStatement(0, 0.0, 1.0)] * size, torch.ones(0), True)
             for size in self.sizes
         ]
 
@@ -68,7 +76,7 @@ def test_what_is_read_at_a_glance_is_not_searched_again():
 
 
 def test_a_reason_is_never_cheaper():
-    solution, why = ([], [], True, ()), NoExplanation("why")
+    solution, why = Explanation([], torch.ones(0), True), NoExplanation("why")
     assert cheaper(UNIT_COSTS, why, solution) == cheaper(UNIT_COSTS, solution, why) == solution
     assert cheaper(UNIT_COSTS, why, NoExplanation("or why")) == why
 
@@ -99,16 +107,6 @@ def test_no_paradigm_gives_less_to_read(geometry, monkeypatch):
     assert explained
 
 
-def test_the_order_of_trying_is_that_of_ease_and_covers_the_registry():
-    for geometry in PARADIGMS["top_k"].geometries:
-        names = worth_trying(geometry, patches=1)
-        assert set(names) == set(paradigms_of(geometry, patches=1))
-        assert [PARADIGMS[name].spatial for name in names] == sorted(PARADIGMS[name].spatial for name in names)
-        for name in names:
-            smaller_one = PARADIGMS[name].seldom_below
-            assert smaller_one is None or smaller_one not in names or names.index(smaller_one) < names.index(name)
-
-
 def test_a_paradigm_that_cannot_win_is_given_up(monkeypatch):
     """Its search stops long before it has an explanation."""
     monkeypatch.setattr(smallest, "AT_A_GLANCE", 0)
@@ -120,30 +118,190 @@ def test_a_paradigm_that_cannot_win_is_given_up(monkeypatch):
     assert batches.paradigms == ("evidence", "top_k", "mixed", "projection")
 
 
-def test_of_both_orders_the_smaller_is_kept():
-    different = 0
-    for seed in range(3):
-        head = small_head("softmax", seed, prototypes=20, classes=4)
-        latents = small_latents(head, images=4, patches=12, seed=seed)
-        by_order = [explain(head, latents, "simplex", order=order) for order in (None, "rival", "nearest")]
-        for best, rival, nearest in zip(*by_order, strict=True):
-            if isinstance(best, Certificate):
-                assert best == (nearest if nearest.size < rival.size else rival)
-                different += nearest.size < rival.size
-    assert different
+# Searches: those that a head has, in the order in which they are tried, and what is refused.
 
 
-def test_an_image_without_an_explanation_says_why():
-    head = small_head("euclidean")
-    latents = torch.rand_like(as_patches(small_latents(head, images=2)))
-    _, results = results_of(head, latents.float(), READABLE, tolerance=100.0)
-    assert all("tolerance" in result.explanation.reason and result.others == () for result in results)
+def names_of(head, paradigm=READABLE, patches=5, **options):
+    return [each.name for each in searches_of(head, patches, paradigm, SearchOptions(paradigm, **options))]
 
 
-def test_the_same_latents_give_the_same_results_in_every_batch():
-    head = small_head("cosine", 3, prototypes=12, classes=5)
-    latents = small_latents(head, images=2, patches=7, seed=3)
-    _, whole = results_of(head, latents, READABLE)
-    _, apart = results_of(head, latents, READABLE, batch=1)
-    assert [each.explanation.size for each in whole] == [each.explanation.size for each in apart]
-    assert [each.others for each in whole] == [each.others for each in apart]
+def test_smallest_tries_what_the_head_has_and_leaves_out_what_is_seldom_smaller():
+    assert names_of(small_head("euclidean")) == ["evidence", "top_k", "mixed", "projection"]
+    assert names_of(small_head("softmax")) == ["evidence", "sparse", "top_k", "assignment"]
+    assert names_of(varied_head("negated"), patches=1)[-1] == "joint"
+    assert names_of(small_head("euclidean"), "triangle") == ["triangle"]
+    assert names_of(varied_head("threshold")) == ["evidence", "sparse", "top_k", "simplex"]
+
+
+def test_every_paradigm_has_its_search_and_its_facts_agree():
+    assert SEARCHES.keys() == PARADIGMS.keys()
+    for name, search in SEARCHES.items():
+        assert search.name == name
+        assert (search.priced is not None) == PARADIGMS[name].priced
+
+
+def test_the_best_spatial_paradigm_is_the_default():
+    assert best_paradigm(small_head("euclidean")) == "projection"
+    assert best_paradigm(small_head("softmax")) == "assignment"
+    assert best_paradigm(varied_head("threshold")) == "simplex"
+
+
+def test_a_paradigm_that_a_head_does_not_take_is_none_of_its_own():
+    assert "mixed" in paradigms_taken(small_head("euclidean"), 5)
+    assert "mixed" not in paradigms_taken(focal_head("euclidean", "max_minus_mean"), 5)
+    assert "joint" in paradigms_taken(small_head("euclidean"), 1)
+
+
+@pytest.mark.parametrize(("name", "of"), [("sparse", "euclidean"), ("mixed", "softmax"), ("joint", "euclidean")])
+def test_what_a_head_has_not_is_refused(name, of):
+    assert name in PARADIGMS
+    with pytest.raises(UsageError):
+        SEARCHES[name](small_head(of), 5, SearchOptions(name))
+
+
+def test_what_takes_more_memory_than_is_allowed_is_refused():
+    with pytest.raises(UsageError, match="a thing take about 8 GiB, expected at most 4: allow more"):
+        require_memory(8 * 2**30, "a thing", SearchOptions())
+    require_memory(4 * 2**30, "a thing", SearchOptions())
+
+
+# Options are checked when they are given.
+
+
+def test_every_paradigm_and_order_of_the_tables_is_accepted():
+    assert {SearchOptions(paradigm=name).paradigm for name in PARADIGMS} == set(PARADIGMS)
+    assert [SearchOptions(order=order).order for order in ORDERS] == list(ORDERS)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"paradigm": "triangulation"}, "paradigm 'triangulation' is unknown, expected one of readable, projection"),
+        ({"order": "random"}, "order 'random' is unknown, expected one of rival, nearest, highest"),
+        ({"order": "highest"}, "order 'highest' is one of paradigm 'top_k'"),
+        ({"order": "highest", "paradigm": "mixed"}, "order 'highest' is one of paradigm 'top_k'"),
+        ({"tolerance": -1e-9}, "tolerance is -1e-09"),
+        ({"tolerance": 1e-9}, "tolerance is 1e-09, expected at least 1.86e-09, or 0 for the tightest intervals"),
+        ({"tolerance": math.nan}, "tolerance is nan"),
+        ({"tolerance": math.inf}, "tolerance is inf"),
+        ({"batch": 0}, "batch is 0, expected at least 1"),
+        ({"max_memory": 0}, "max_memory is 0"),
+        ({"max_memory": math.nan}, "max_memory is nan"),
+        ({"max_memory": 4 * 2**30}, "max_memory is 4294967296, expected a number of GiB"),
+    ],
+)
+def test_an_invalid_option_is_named(options, message):
+    with pytest.raises(UsageError, match=message):
+        SearchOptions(**options)
+
+
+def test_an_image_without_a_certificate_has_no_numbers_and_no_statements():
+    result = Unexplained(2, "a tie")
+    assert (result.size, result.margin, result.paradigm, result.minimal) == (None,) * 4
+    assert (result.statements, result.margins) == ((), ())
+    assert str(result) == "No certificate for this image, of class 2 by floats: a tie"
+    assert repr(result) == "Unexplained(predicted=2, reason='a tie')"
+
+
+# Several explanations: all different, all proved, nothing to drop from any; and the same for the same seed.
+
+
+CASES = [
+    ("euclidean", "top_k"),
+    ("cosine", "top_k"),
+    ("softmax", "sparse"),
+    ("euclidean", "projection"),
+    ("softmax", "simplex"),
+]
+TRIED = 8
+
+
+def given(geometry: str, seed: int = 1):
+    head = small_head(geometry, seed)
+    return head, as_patches(small_latents(head, images=1, patches=3, seed=seed))[0]
+
+
+def found(head, patches, paradigm: str, seed: int = 0):
+    tried = list(islice(several(head, patches, paradigm, seed), TRIED))
+    return tried, [each.certificate for each in tried if each.certificate is not None]
+
+
+def items(certificate) -> frozenset[object]:
+    """What each statement is about."""
+    return frozenset(
+        type(each)
+        if isinstance(each, OrderStatement | FloorStatement)
+        else (getattr(each, "patch", None), each.prototype)
+        for each in certificate.statements
+    )
+
+
+@cache
+def found_of(geometry: str, paradigm: str):
+    """What is found of a small head's image."""
+    return found(*given(geometry), paradigm)
+
+
+@pytest.mark.parametrize(("geometry", "paradigm"), CASES)
+def test_all_are_different_and_proved_with_nothing_to_drop(geometry, paradigm):
+    head, _ = given(geometry)
+    tried, certificates = found_of(geometry, paradigm)
+    assert len(certificates) > 1 and tried[-1].found == len(certificates)
+    stated = [items(each) for each in certificates]
+    for number, one in enumerate(stated):
+        assert not any(one <= other or other <= one for other in stated[:number])
+    auditor, by_rules = Auditor(head.to_bytes(), None), Auditor(head.to_bytes(), None, "arb")
+    for each in certificates:
+        assert each.paradigm == paradigm and (each.minimal or paradigm == "top_k")
+        verdict = auditor.check(each.to_bytes(), minimality=True, entailment_only=True)
+        assert verdict.status.value == "PROVED", verdict.reason
+        assert verdict.claims.get("minimality") == ("proved" if each.minimal else None)
+        # By the reference ranges nothing can be dropped, also where activations say more of each other.
+        claimed = replace(each, minimal=True).to_bytes()
+        assert by_rules.check(claimed, minimality=True, entailment_only=True).claims["minimality"] == "proved"
+
+
+@pytest.mark.parametrize(("geometry", "paradigm"), CASES)
+def test_the_first_is_what_explain_gives(geometry, paradigm):
+    head, patches = given(geometry)
+    usual = explain(head, patches[None], paradigm, order="rival")
+    _, certificates = found_of(geometry, paradigm)
+    assert items(certificates[0]) == items(usual[0] if isinstance(usual, list) else usual)
+
+
+def test_the_seed_decides():
+    head, patches = given("euclidean")
+    first, again, other = ([each.to_bytes() for each in found(head, patches, "top_k", seed)[1]] for seed in (1, 1, 2))
+    assert first == again and first != other and first[0] == other[0]
+
+
+def test_an_order_that_gives_nothing_new_has_no_certificate():
+    head, patches = given("euclidean")
+    tried = list(islice(several(head, patches, "top_k"), 60))
+    counts = [each.found for each in tried]
+    assert any(each.certificate is None for each in tried)
+    assert counts == [sum(each.certificate is not None for each in tried[: n + 1]) for n in range(len(tried))]
+
+
+def test_a_class_that_needs_no_statement_has_one_explanation():
+    head, patches = given("euclidean")
+    bias = torch.tensor([1e6, 0.0, 0.0])
+    for paradigm in ("top_k", "projection"):
+        tried, certificates = found(replace(head, bias=bias), patches, paradigm)
+        assert [each.size for each in certificates] == [0] and tried[-1].found == 1
+
+
+def test_what_cannot_be_explained_is_named(monkeypatch):
+    head, patches = given("euclidean")
+    with pytest.raises(UsageError, match="paradigm is 'hypersphere', expected one of projection, top_k"):
+        several(head, patches, "hypersphere")
+    with pytest.raises(UsageError, match="paradigm is 'sparse'"):
+        several(head, patches, "sparse")
+    with pytest.raises(LatentsError):
+        several(head, patches + 2, "top_k")
+    tied = replace(head, weight=torch.zeros_like(head.weight), bias=None)
+    with pytest.raises(UnexplainedError, match="no class certainly"):
+        several(tied, patches, "top_k")
+    monkeypatch.setattr(searching, "_MOST_PAIRS", 3 * head.size - 1)
+    with pytest.raises(UsageError, match="more than 35 statements"):
+        several(head, patches, "projection")

@@ -197,10 +197,3 @@ def test_pictures_are_searched_on_the_cpu_and_it_is_said(
         (there, *_) = explained(fitting(), residual(), device="cuda")
     assert there.explanation == explained(fitting(), residual())[0].explanation
     assert caplog.messages == ["pictures are searched on the CPU, not on cuda: so are the ranges of their networks"]
-
-
-def test_a_picture_alone_has_the_same_explanation() -> None:
-    network = frozen_network("residual")
-    head = head_of(network)
-    batches = Batches(head, PICTURES[1:2], SearchOptions("top_k"), ThroughNetwork(network))
-    assert batches.explain(0)[0].explanation == explained(head, network, paradigm="top_k")[1].explanation

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -16,69 +15,12 @@ from verale.search.assigned import Assigned, assign_masses
 from verale.search.masses import Masses, grow_masses
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem
-from verale.search.prove import HOPELESS, UNSETTLED, Explained, SpatialExplanation, not_surely_needed
-from verale.search.stated import pairs_of
+from verale.search.prove import HOPELESS, UNSETTLED, Explained, SpatialExplanation, not_surely_needed, pairs_of
 
-__all__ = ["AssignmentSearch", "explain_assignment"]
+__all__ = ["AssignmentSearch"]
 
 _Priced = Sequence[Mapping[int, Mapping[int, float]]]
 """For each image, rivals and the prices of prototypes."""
-
-
-def explain_assignment(
-    problem: Problem, paradigm: Assignment, order: str, most: list[float] | None = None
-) -> list[Explained]:
-    """For each image an explanation, or the reason why there is none; `most` as in `explain_spatial`.
-
-    Statements are added until the ranges of `simplex` entail the class, which is sound here too because `assignment` is
-    never looser. Then each is dropped if for every rival the best prices still prove a positive margin. The costliest
-    goes first; of those that cost the same, the one whose patch has the least remainder without it.
-
-    Soundness: the search uses plain floats; the result is proved from nothing but the statements and the prices.
-    """
-    limits = [math.inf] * len(problem) if most is None else [HOPELESS * limit for limit in most]
-    masses = Masses.of(problem)
-    grown = grow_masses(masses, order, limits)
-    explained: dict[int, Explained] = {image: growth.failure for image, growth in enumerate(grown) if growth.failure}
-    images = [image for image in range(len(problem)) if image not in explained]
-    if images:
-        stated = [grown[image].stated for image in images]
-        assigned = assign_masses(masses.take(problem.index(images)), stated, once=not problem.tolerance)
-        explained |= zip(images, _proved(problem.take(images), paradigm, assigned), strict=True)
-    return [explained[image] for image in range(len(problem))]
-
-
-def _proved(problem: Problem, paradigm: Assignment, assigned: list[Assigned]) -> list[Explained]:
-    """The explanations with their margins, from rows that know the statements alone."""
-    explanations = [assignment.pairs for assignment in assigned]
-    minimal = _open_to_ranges(problem, paradigm, explanations)
-    rows = _rows(problem, paradigm, explanations)
-    alone = problem.proved_margins(rows.range)
-    open_ = (~(alone > 0)).tolist()
-    prices = [
-        {rival: paid for rival, paid in assignment.prices.items() if of_image[rival]}
-        for assignment, of_image in zip(assigned, open_, strict=True)
-    ]
-    margins = _with_prices(problem, rows, alone, prices)
-    return [
-        SpatialExplanation(assignment.pairs, margins[image], assignment.minimal and minimal[image], prices[image])
-        if bool((margins[image] > 0).all())
-        else UNSETTLED
-        for image, assignment in enumerate(assigned)
-    ]
-
-
-def _open_to_ranges(problem: Problem, paradigm: Assignment, explanations: list[list[Pair]]) -> list[bool]:
-    """Whether without any one statement the ranges of `simplex` surely leave a rival open, as the best prices do.
-
-    Prices do what the statements allow, so nobody needs to ask, unless the logits are bounded: a mass then has a range
-    of its own, of which the prices take the lower end alone.
-    """
-    if not problem.head.domain.bounded:
-        return [True] * len(explanations)
-    if problem.tolerance:
-        return [False] * len(explanations)
-    return [not not_surely_needed(problem.take([image]), paradigm, pairs) for image, pairs in enumerate(explanations)]
 
 
 def _rows(problem: Problem, paradigm: Assignment, explanations: list[list[Pair]]) -> SimplexRows:
@@ -103,14 +45,18 @@ def _with_prices(problem: Problem, rows: SimplexRows, margins: Tensor, prices: _
 
 
 class AssignmentSearch(OfPatches):
-    """See `explain_assignment`."""
+    """Statements are added until the ranges of `simplex` entail the class, which is sound here too because `assignment`
+    is never looser. Then each is dropped if for every rival the best prices still prove a positive margin. The
+    costliest goes first; of those that cost the same, the one whose patch has the least remainder without it.
+
+    Soundness: the search uses plain floats; the result is proved from nothing but the statements and the prices.
+    """
 
     name = "assignment"
     bounds = Assignment
 
     @property
     def is_alone(self) -> bool:
-        """See `ParadigmSearch`."""
         return False
 
     @property
@@ -120,13 +66,46 @@ class AssignmentSearch(OfPatches):
 
     @classmethod
     def require(cls, head: Head, patches: int) -> None:
-        """See `ParadigmSearch`."""
         super().require(head, patches)
         Assignment.require(head)
 
     def explain(self, problem: Problem, order: str, most: list[float]) -> list[Explained]:
-        """See `OfPatches`."""
-        return explain_assignment(problem, self.spatial, order, most)
+        masses = Masses.of(problem)
+        grown = grow_masses(masses, order, [HOPELESS * limit for limit in most])
+        explained: dict[int, Explained] = {
+            image: growth.failure for image, growth in enumerate(grown) if growth.failure
+        }
+        images = [image for image in range(len(problem)) if image not in explained]
+        if images:
+            stated = [grown[image].stated for image in images]
+            assigned = assign_masses(masses.take(problem.index(images)), stated, once=not problem.tolerance)
+            explained |= zip(images, self._proved(problem.take(images), assigned), strict=True)
+        return [explained[image] for image in range(len(problem))]
+
+    def _proved(self, problem: Problem, assigned: list[Assigned]) -> list[Explained]:
+        """The explanations with their margins, from rows that know the statements alone.
+
+        Without any one statement the ranges of `simplex` surely leave a rival open, as the best prices do: prices do
+        what the statements allow, so nobody needs to ask, unless the logits are bounded. A mass then has a range of its
+        own, of which the prices take the lower end alone.
+        """
+        explanations = [assignment.pairs for assignment in assigned]
+        rows = _rows(problem, self.spatial, explanations)
+        alone = problem.proved_margins(rows.range)
+        prices = [
+            {rival: paid for rival, paid in assignment.prices.items() if is_open[rival]}
+            for assignment, is_open in zip(assigned, (~(alone > 0)).tolist(), strict=True)
+        ]
+        margins = _with_prices(problem, rows, alone, prices)
+        explained: list[Explained] = []
+        for image, each in enumerate(assigned):
+            minimal = each.minimal
+            if minimal and problem.head.domain.bounded:
+                one = problem.take([image])
+                minimal = not problem.tolerance and not not_surely_needed(one, self.spatial, each.pairs)
+            found = SpatialExplanation(each.pairs, margins[image], minimal, prices[image])
+            explained.append(found if bool((margins[image] > 0).all()) else UNSETTLED)
+        return explained
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`: with prices of prototypes for some rivals."""

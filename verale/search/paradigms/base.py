@@ -17,23 +17,11 @@ from verale.errors import UsageError, option
 from verale.head import Head
 from verale.paradigms import PARADIGMS
 from verale.search.costs import UNIT_COSTS, Costs
-from verale.search.digits import (
-    FEW_DIGITS,
-    FEWEST_DIGITS,
-    MOST_DIGITS,
-    fewest_digits,
-    in_digits,
-    margins_in_digits,
-)
+from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS, MOST_DIGITS, fewest_digits, in_digits, margins_in_digits
 from verale.search.options import SearchOptions
-from verale.search.problem import NoExplanation, Problem
+from verale.search.problem import Explanation, NoExplanation, Problem, Solution
 
-__all__ = ["ParadigmSearch", "Solution", "Solved", "cheaper", "cost_of", "require_memory", "require_products"]
-
-Solved = tuple[list[Statement], list[float], bool, tuple[Prices, ...]]
-"""Statements, the proved margin of every class, whether no statement can be dropped, and the checker's hints."""
-
-Solution = Solved | NoExplanation
+__all__ = ["ParadigmSearch", "cheaper", "cost_of", "require_memory", "require_products"]
 
 _TOO_MUCH = 2
 """A digit less is not tried where by estimate it would cost so many times a margin."""
@@ -106,7 +94,7 @@ class ParadigmSearch(ABC):
 
     def with_slack(
         self, problem: Problem, statements: Sequence[Sequence[Statement]], lost: Tensor, digits: int, least: float
-    ) -> list[Solved | None]:
+    ) -> list[Explanation | None]:
         """For each image other statements that prove its class in so many digits; None where none are looked for.
 
         Args:
@@ -119,8 +107,8 @@ class ParadigmSearch(ABC):
         return [None] * len(statements)
 
     def in_short_numbers(
-        self, problem: Problem, solutions: Sequence[Solved], digits: int | str, least: float
-    ) -> list[Solved | None]:
+        self, problem: Problem, solutions: Sequence[Explanation], digits: int | str, least: float
+    ) -> list[Explanation | None]:
         """For each image its solution in at most so many digits; or in the fewest, and in exact numbers where none do.
 
         The ends of statements move outward to decimals of few digits, and the wide statements are proved: the numbers
@@ -142,34 +130,33 @@ class ParadigmSearch(ABC):
         Soundness: the margins are those of the wide statements alone, rounded outward.
         """
         most = FEW_DIGITS if digits == FEWEST_DIGITS else int(digits)
-        short: list[Solved | None] = [None] * len(solutions)
+        short: list[Explanation | None] = [None] * len(solutions)
         open_: dict[int, tuple[Tensor, float]] = {}
-        for image, (statements, exact, minimal, prices) in enumerate(solutions):
-            prove = partial(self.prove, problem.take([image]), prices=prices)
-            wide = in_digits(statements, most, least)
+        for image, exact in enumerate(solutions):
+            prove = partial(self.prove, problem.take([image]), prices=exact.prices)
+            wide = in_digits(exact.statements, most, least)
             margins = prove(wide)
-            lost = margins.new_tensor(exact) - margins
-            share = float((lost / margins.new_tensor(exact)).nan_to_num(0.0).amax()) * 10.0**most
+            lost = exact.margins - margins
+            share = float((lost / exact.margins).nan_to_num(0.0).amax()) * 10.0**most
             if not bool((margins > 0).all()):
                 open_[image] = lost, share
                 continue
             if digits == FEWEST_DIGITS and not share >= _TOO_MUCH * 10.0 ** (most - 1):
-                wide, margins = fewest_digits(statements, range(1, most), prove, least, share) or (wide, margins)
-            short[image] = wide, margins_in_digits(margins.tolist()), minimal, prices
+                wide, margins = fewest_digits(exact.statements, range(1, most), prove, least, share) or (wide, margins)
+            short[image] = replace(exact, statements=wide, margins=margins_in_digits(margins))
         if not open_:
             return short
-        of_open = [solutions[image][0] for image in open_]
+        of_open = [solutions[image].statements for image in open_]
         widths = torch.stack([lost for lost, _ in open_.values()])
         others = self.with_slack(problem.take(list(open_)), of_open, widths, most, least)
         for (image, (_, share)), other in zip(open_.items(), others, strict=True):
             short[image] = other
             if other is None and digits == FEWEST_DIGITS:
-                statements, _, minimal, prices = solutions[image]
-                prove = partial(self.prove, problem.take([image]), prices=prices)
-                found = fewest_digits(statements, range(most + 1, MOST_DIGITS + 1), prove, least, share)
-                short[image] = solutions[image]
+                exact = short[image] = solutions[image]
+                prove = partial(self.prove, problem.take([image]), prices=exact.prices)
+                found = fewest_digits(exact.statements, range(most + 1, MOST_DIGITS + 1), prove, least, share)
                 if found is not None:
-                    short[image] = found[0], margins_in_digits(found[1].tolist()), minimal, prices
+                    short[image] = replace(exact, statements=found[0], margins=margins_in_digits(found[1]))
         return short
 
 
@@ -180,7 +167,7 @@ def cheaper(costs: Costs, first: Solution, second: Solution) -> Solution:
 
 def cost_of(costs: Costs, solution: Solution) -> float:
     """What a solution costs; infinity where there is none."""
-    return math.inf if isinstance(solution, NoExplanation) else costs.total(solution[0])
+    return math.inf if isinstance(solution, NoExplanation) else costs.total(solution.statements)
 
 
 def require_memory(needed: int, what: str, options: SearchOptions) -> None:

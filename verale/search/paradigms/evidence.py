@@ -6,10 +6,10 @@ A batch of images is searched together: each step is a few operations on (images
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 import torch
@@ -31,9 +31,8 @@ from verale.search.digits import (
 )
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
-from verale.search.paradigms.base import Solution, Solved
 from verale.search.paradigms.of_activations import OfActivations
-from verale.search.problem import NoExplanation, Problem, shortened
+from verale.search.problem import Explanation, NoExplanation, Problem, Solution, shortened
 from verale.search.prove import UNSETTLED
 
 __all__ = ["EvidenceSearch"]
@@ -65,18 +64,27 @@ class EvidenceSearch(OfActivations):
         self._most = int(belong.sum(1).max())
         self._members = (~belong).long().argsort(dim=1, stable=True)[:, : self._most]
         self._belong = belong.gather(1, self._members)
-        self._sets = list(_Sets.of(self._most))
+        # All sets of so many of M prototypes, the smaller ones first, as long as there are not too many: (S, M);
+        # the sets of one less without the last prototype of each; and that prototype.
+        self._sets: list[tuple[Tensor, Tensor, Tensor]] = []
+        before: dict[tuple[int, ...], int] = {(): 0}
+        for size in range(1, self._most + 1):
+            if math.comb(self._most, size) > _AT_ONCE:
+                break
+            sets = list(combinations(range(self._most), size))
+            chosen = torch.zeros(len(sets), self._most, dtype=torch.bool).scatter_(1, torch.tensor(sets), True)
+            shorter = torch.tensor([before[each[:-1]] for each in sets])
+            self._sets.append((chosen, shorter, torch.tensor([each[-1] for each in sets])))
+            before = {each: at for at, each in enumerate(sets)}
 
     @classmethod
     def require(cls, head: Head, patches: int) -> None:
-        """See `ParadigmSearch`."""
         super().require(head, patches)
         if not isinstance(head.readout, Linear):
             raise UsageError(f"paradigm {cls.name!r} needs a linear readout: it states a sum of weighted activations")
 
     @property
     def is_alone(self) -> bool:
-        """See `ParadigmSearch`."""
         return False
 
     @property
@@ -100,27 +108,28 @@ class EvidenceSearch(OfActivations):
         return solutions
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
-        """See `ParadigmSearch`."""
         return self._proved_of(problem, [[statements]])[0, 0]
 
     def in_short_numbers(
-        self, problem: Problem, solutions: Sequence[Solved], digits: int | str, least: float
-    ) -> list[Solved | None]:
+        self, problem: Problem, solutions: Sequence[Explanation], digits: int | str, least: float
+    ) -> list[Explanation | None]:
         """See `ParadigmSearch`: all numbers of digits are tried together."""
         tried = [range(1, FEW_DIGITS + 1), range(FEW_DIGITS + 1, MOST_DIGITS + 1)]
         if digits != FEWEST_DIGITS:
             tried = [range(int(digits), int(digits) + 1)]
-        short: list[Solved | None] = [None] * len(solutions)
+        short: list[Explanation | None] = [None] * len(solutions)
         for numbers in tried:
             left = [image for image, solution in enumerate(short) if solution is None]
             if not left:
                 break
-            wide = [[in_digits(solutions[image][0], number, least) for number in numbers] for image in left]
+            wide = [[in_digits(solutions[image].statements, number, least) for number in numbers] for image in left]
             margins = self._proved_of(problem.take(left), wide)
-            for image, versions, proved in zip(left, wide, margins.tolist(), strict=True):
-                place = next((at for at, each in enumerate(proved) if min(each) > 0), None)
+            for image, versions, proved in zip(left, wide, margins, strict=True):
+                place = next((at for at, least in enumerate(proved.amin(1).tolist()) if least > 0), None)
                 if place is not None:
-                    short[image] = versions[place], margins_in_digits(proved[place]), solutions[image][2], ()
+                    short[image] = replace(
+                        solutions[image], statements=versions[place], margins=margins_in_digits(proved[place])
+                    )
         if digits != FEWEST_DIGITS:
             return short
         return [new or old for new, old in zip(short, solutions, strict=True)]
@@ -134,10 +143,20 @@ class EvidenceSearch(OfActivations):
         rows = self._links.floors(floors.where(may, -math.inf), case.members)
         table = rows.gather(2, case.members[:, None].expand(-1, self._most, -1))
         need = (case.margins.error - case.margins.bias).nan_to_num(neginf=-math.inf)
-        sums = _Sums.of(case.margins.taken_back(observed, belonging(self.head, case.margins.predicted)), is_short)
+        taken = case.margins.taken_back(observed, belonging(self.head, case.margins.predicted))
+
+        def told(upper: Tensor) -> Tensor:  # what sums are at most, at least 0
+            upper = upper.clamp(min=0)
+            whole = Enclosure.unchecked(upper, upper)
+            return Tolerance(digits=FEW_DIGITS).widened(whole).upper if is_short else upper
+
+        of_all = told(taken.amax(1, keepdim=True))
         ahead = (table.masked_fill(~may[:, :, None], -math.inf).amax(1)[:, None] @ case.own.positive)[:, 0]
         # What others give the class that they favour most may be too much for one that is closer: it is named.
-        sums = sums.with_close(~(ahead > need + sums.allowed) & (need > -math.inf))
+        close = ~(ahead > need + of_all) & (need > -math.inf)
+        of_close = told(taken.masked_fill(~close, -math.inf).amax(1, keepdim=True))
+        some = close.any(1, keepdim=True)
+        sums = _Sums(torch.cat([of_all, of_close], 1), torch.cat([torch.ones_like(some), some], 1), close)
         need = need + sums.allowed
         possible = (ahead > need).all(1)
         stated = self._fewest(table, may, case.own.positive, need, possible)
@@ -160,7 +179,7 @@ class EvidenceSearch(OfActivations):
                 continue
             own = list(zip(members[image], ends[image], strict=True))[: counts[image]]
             shown = [ActivationStatement(j, low, math.inf) for j, low in own]
-            solutions.append(([*shown, *of_sums], shortened(margins), needed[image], ()))
+            solutions.append(Explanation([*shown, *of_sums], shortened(margins), needed[image]))
         return solutions
 
     def _fewest(self, table: Tensor, may: Tensor, gains: Tensor, need: Tensor, possible: Tensor) -> Tensor:
@@ -175,21 +194,18 @@ class EvidenceSearch(OfActivations):
         """
         stated, open_ = torch.zeros_like(may), possible
         ends, usable = table, may
-        for sets in self._sets:
-            if sets.size > 1:
-                ends = torch.maximum(ends[:, sets.shorter], table[:, sets.last])
-                usable = usable[:, sets.shorter] & may[:, sets.last]
+        for size, (sets, shorter, last) in enumerate(self._sets, start=1):
+            if size > 1:
+                ends = torch.maximum(ends[:, shorter], table[:, last])
+                usable = usable[:, shorter] & may[:, last]
             parts = torch.split(ends, max(1, _ENTRIES // need.shape[1]), 1)
             left = torch.cat([_over(part, gains, need).amin(2) for part in parts], 1).masked_fill(~usable, -math.inf)
             most, at = left.max(1)
             found = open_ & (most > 0)
-            stated, open_ = torch.where(found[:, None], sets.members[at], stated), open_ & ~found
+            stated, open_ = torch.where(found[:, None], sets[at], stated), open_ & ~found
             if not bool(open_.any()):
                 return stated
-        return self._added(table, may, gains, need, stated, open_)
-
-    def _added(self, table: Tensor, may: Tensor, gains: Tensor, need: Tensor, stated: Tensor, open_: Tensor) -> Tensor:
-        """The same for images that are open: rows, each chosen as it leaves the least shortfall, until none is left."""
+        # For images that are open: rows, each chosen as it leaves the least shortfall, until none is left.
         ends = torch.full_like(table[:, :1], -math.inf)
         for turn in range(self._most):
             if turn % _TURNS == 0 and not bool(open_.any()):
@@ -230,67 +246,19 @@ class EvidenceSearch(OfActivations):
         return self._case(problem).proved(box.view(shape), torch.tensor(allowed).view(shape))
 
 
-class _Sets(NamedTuple):
-    """All sets of so many of M prototypes.
-
-    Attributes:
-        size: how many.
-        shorter: (S,) the sets of one less without the last prototype of each.
-        last: (S,) that prototype.
-        members: (S, M) bool.
-    """
-
-    size: int
-    shorter: Tensor
-    last: Tensor
-    members: Tensor
-
-    @classmethod
-    def of(cls, most: int) -> Iterator[_Sets]:
-        """The smaller sets first, as long as there are not too many of a size."""
-        before: dict[tuple[int, ...], int] = {(): 0}
-        for size in range(1, most + 1):
-            if math.comb(most, size) > _AT_ONCE:
-                return
-            sets = list(combinations(range(most), size))
-            members = torch.zeros(len(sets), most, dtype=torch.bool).scatter_(1, torch.tensor(sets), True)
-            shorter = torch.tensor([before[each[:-1]] for each in sets])
-            yield cls(size, shorter, torch.tensor([each[-1] for each in sets]), members)
-            before = {each: at for at, each in enumerate(sets)}
-
-
 @dataclass(frozen=True, eq=False)
 class _Sums:
     """The sums that are stated of N images: of all rivals, and of some that are close.
 
     Attributes:
-        taken: (N, C) what others take back for each rival.
-        in_digits: whether sums are told in few digits.
         upper: (N, 2).
         there: (N, 2) bool.
         close: (N, C) bool.
     """
 
-    taken: Tensor
-    in_digits: bool
     upper: Tensor
     there: Tensor
     close: Tensor
-
-    @classmethod
-    def of(cls, taken: Tensor, in_digits: bool) -> _Sums:
-        """Of all rivals alone."""
-        nothing = torch.zeros_like(taken, dtype=torch.bool)
-        there = torch.tensor([True, False]).expand(len(taken), -1)
-        return cls(taken, in_digits, _told(taken.amax(1, keepdim=True), in_digits).repeat(1, 2), there, nothing)
-
-    def with_close(self, close: Tensor) -> _Sums:
-        """With one of close rivals (N, C), where there are any."""
-        own = self.taken.masked_fill(~close, -math.inf).amax(1, keepdim=True)
-        upper = torch.cat([self.upper[:, :1], _told(own, self.in_digits)], 1)
-        return replace(
-            self, upper=upper, there=torch.cat([self.there[:, :1], close.any(1, keepdim=True)], 1), close=close
-        )
 
     def without(self, at: int) -> _Sums:
         """Without one of the two."""
@@ -306,16 +274,10 @@ class _Sums:
 
     def statements(self) -> list[list[SumStatement]]:
         """Those of each image."""
-        told = []
-        for uppers, there, close in zip(self.upper.tolist(), self.there.tolist(), self.close.cpu(), strict=True):
-            rivals = (None, tuple(close.nonzero()[:, 0].tolist()))
-            told.append(
-                [
-                    SumStatement(*each)
-                    for each, is_there in zip(zip(rivals, uppers, strict=True), there, strict=True)
-                    if is_there
-                ]
-            )
+        told: list[list[SumStatement]] = []
+        for upper, there, close in zip(self.upper.tolist(), self.there.tolist(), self.close.cpu(), strict=True):
+            every, some = (None, upper[0]), (tuple(close.nonzero()[:, 0].tolist()), upper[1])
+            told.append([SumStatement(*each) for each, is_there in zip((every, some), there, strict=True) if is_there])
         return told
 
 
@@ -388,9 +350,3 @@ def _met(rows: Tensor, stated: Tensor, everywhere: Tensor) -> Tensor:
 def _over(ends: Tensor, gains: Tensor, need: Tensor) -> Tensor:
     """(N, B, C) what ends (N, B, M) give beyond each rival's need."""
     return (ends @ gains - need[:, None]).nan_to_num(-math.inf, math.inf, -math.inf)
-
-
-def _told(upper: Tensor, in_digits: bool) -> Tensor:
-    """What sums are at most, at least 0; in few digits or as they are."""
-    upper = upper.clamp(min=0)
-    return Tolerance(digits=FEW_DIGITS).widened(Enclosure.unchecked(upper, upper)).upper if in_digits else upper

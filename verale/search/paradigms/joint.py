@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
@@ -19,14 +18,14 @@ from torch import Tensor
 from verale.bounds import Joint, Projection, activation_range
 from verale.certificate import Prices, Statement
 from verale.rounding import root
+from verale.search.activations import Stated
 from verale.search.costs import NEARLY_FREE
+from verale.search.inflate import PricedObservables
 from verale.search.paradigms.of_patches import OfPatches
-from verale.search.priced import PricedObservables
 from verale.search.problem import NoExplanation, Problem
 from verale.search.prove import UNSETTLED, Explained, SpatialExplanation, inner_margins
-from verale.search.stated import Stated
 
-__all__ = ["JointSearch", "explain_joint"]
+__all__ = ["JointSearch"]
 
 _TRIALS = 2**17
 """The most sets, times rivals, of one size that are all tried."""
@@ -45,21 +44,6 @@ _RIDGE = 1e-13
 _OPEN = NoExplanation("the class stays open though every observable is stated")
 
 
-def explain_joint(problem: Problem, joint: Joint, most: list[float] | None = None) -> list[Explained]:
-    """For each image an explanation, or why there is none.
-
-    Args:
-        problem: N images of one patch.
-        joint: the bounds of its head.
-        most: for each image how many statements its explanation may have; without it, as many as it takes.
-
-    Soundness: what is returned is proved by `Joint.margins`.
-    """
-    limits = [float("inf")] * len(problem) if most is None else most
-    inner = Projection(problem.head).inner()
-    return [_Search(problem.take([image]), joint, inner, limit).run() for image, limit in enumerate(limits)]
-
-
 class _Search:
     """The search for one image."""
 
@@ -70,7 +54,7 @@ class _Search:
         self._left = problem.avoid.prototypes_left(problem.head.size) if problem.avoid.patches_left(1) else []
         middle = (problem.observed.lower + problem.observed.upper)[0] / 2
         self._costs: list[float] = problem.costs.of_pairs(1, problem.head.size)[0].tolist()
-        self._estimates = _Estimates.of(joint, int(self._predicted), middle)
+        self._estimates = _Estimates(joint, int(self._predicted), middle)
 
     def run(self) -> Explained:
         domain = activation_range(self._problem.head, 1)
@@ -83,7 +67,14 @@ class _Search:
         if found is None or len(found[0]) > self._most:
             return NoExplanation(f"no explanation was found with at most {self._most:.0f} statements")
         stated, proved = found
-        minimal = not self._problem.tolerance and self._needed(stated)
+        minimal = not self._problem.tolerance
+        if minimal:  # whether without any one statement some margin is surely negative, term by term and as one target
+            left = [[k for k in stated if k != j] for j in stated]
+            copies = self._problem.take([0] * len(left))
+            one_by_one = inner_margins(copies, self._inner, [[(0, k) for k in each] for each in left])
+            together = self._estimates.of_sets(self._sets(left)) if len(stated) > 1 else self._estimates.of_none()
+            surely = (one_by_one < -copies.noise[:, None]) & (together < -_NOISE * self._estimates.scale)
+            minimal = bool(surely.any(1).all())
         return SpatialExplanation([(0, j) for j in stated], proved, minimal)
 
     def _among_all(self) -> tuple[list[int], Tensor] | None:
@@ -98,7 +89,11 @@ class _Search:
             self._tried = count
             sets = self._sets(list(combinations(self._left, count)))
             least = torch.cat([self._estimates.of_sets(some).amin(1) for some in torch.split(sets, _AT_ONCE)])
-            for chosen in sets[self._first(sets, least)].tolist():
+            if self._problem.costs:  # of the cheapest
+                costs = least.new_tensor(self._costs)[sets].sum(1).masked_fill(least <= 0, torch.inf)
+                least = least.masked_fill(costs > costs.amin(), -torch.inf)
+            first = least.topk(min(_PROVED, len(least)))
+            for chosen in sets[first.indices[first.values > 0]].tolist():
                 if found is not None and self._of(chosen) >= self._of(found[0]):
                     break
                 margins = self._margins(chosen)
@@ -110,14 +105,6 @@ class _Search:
     def _of(self, stated: Sequence[int]) -> float:
         """What statements cost."""
         return math.fsum(map(self._costs.__getitem__, stated))
-
-    def _first(self, sets: Tensor, least: Tensor) -> Tensor:
-        """The indices of some sets (M, n) to prove first, by their least margins (M,): with costs, of the cheapest."""
-        if self._problem.costs:
-            costs = least.new_tensor(self._costs)[sets].sum(1).masked_fill(least <= 0, torch.inf)
-            least = least.masked_fill(costs > costs.amin(), -torch.inf)
-        first = least.topk(min(_PROVED, len(least)))
-        return first.indices[first.values > 0]
 
     def _grown(self) -> tuple[list[int], Tensor] | None:
         """Statements that are added one by one until the class follows, less those that are not needed."""
@@ -161,17 +148,7 @@ class _Search:
         upper = torch.where(chosen, observed.upper, torch.inf)
         return self._joint.margins(self._predicted, lower, upper).lower[0]
 
-    def _needed(self, stated: list[int]) -> bool:
-        """Whether without any one statement some rival's margin is surely negative, term by term and as one target."""
-        left = [[k for k in stated if k != j] for j in stated]
-        copies = self._problem.take([0] * len(left))
-        one_by_one = inner_margins(copies, self._inner, [[(0, k) for k in each] for each in left])
-        together = self._estimates.of_sets(self._sets(left)) if len(stated) > 1 else self._estimates.of_none()
-        surely = (one_by_one < -copies.noise[:, None]) & (together < -_NOISE * self._estimates.scale)
-        return bool(surely.any(1).all())
 
-
-@dataclass(frozen=True, eq=False)
 class _Estimates:
     """Margins of one image under equalities, in closed form (certificates/v1.md, "Weights that serve").
 
@@ -183,26 +160,17 @@ class _Estimates:
         scale: (C,) about the size of a margin's terms.
     """
 
-    targets: Tensor
-    bias: Tensor
-    products: Tensor
-    curved: bool
-    reach: float
-    observed: Tensor
-    scale: Tensor
-
-    @classmethod
-    def of(cls, joint: Joint, predicted: int, observed: Tensor) -> _Estimates:
-        """The estimates of an image."""
+    def __init__(self, joint: Joint, predicted: int, observed: Tensor) -> None:
         facts, size, curved = joint.facts, len(observed), joint.head.geometry.is_distance
         targets, bias = (each[0] for each in joint.targets(torch.tensor([predicted])))
-        scale = (targets * facts.units[:size]).abs().sum(1) + bias.abs()
+        self.scale = (targets * facts.units[:size]).abs().sum(1) + bias.abs()
         bias = bias.index_fill(0, torch.tensor([predicted]), torch.inf)
         vectors = facts.vectors[:size] if curved else -2 * facts.vectors[:size]
         if not curved:
             observed, bias = observed - facts.constants[:size], bias + targets @ facts.constants[:size]
-        reach = 0.0 if curved else float(facts.units[size])
-        return cls(targets, bias, vectors @ vectors.T, curved, reach, observed, scale)
+        self.reach = 0.0 if curved else float(facts.units[size])
+        self.targets, self.bias, self.curved, self.observed = targets, bias, curved, observed
+        self.products = vectors @ vectors.T
 
     def of_none(self) -> Tensor:
         """(1, C) the margins if nothing is stated."""
@@ -251,7 +219,10 @@ class _Estimates:
 
 
 class JointSearch(OfPatches):
-    """See `explain_joint`. There is no order among the patches of one."""
+    """The fewest statements. There is no order among the patches of one.
+
+    Soundness: what is returned is proved by `Joint.margins`.
+    """
 
     name = "joint"
     bounds = Joint
@@ -260,11 +231,10 @@ class JointSearch(OfPatches):
     bytes_per_patch = 0
 
     def explain(self, problem: Problem, order: str, most: list[float]) -> list[Explained]:
-        """See `OfPatches`."""
-        return explain_joint(problem, self.spatial, most)
+        inner = Projection(problem.head).inner()
+        return [_Search(problem.take([i]), self.spatial, inner, limit).run() for i, limit in enumerate(most)]
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
-        """See `ParadigmSearch`."""
         ends = Stated.of(statements, problem.head.size).ends
         lower, upper = ends.lower[None], ends.upper[None]
         margins: Tensor = self.spatial.margins(problem.margins.predicted, lower, upper).lower[0]

@@ -10,6 +10,7 @@ import math
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import torch
@@ -22,27 +23,26 @@ from verale.certificate.words import below
 from verale.errors import UsageError
 from verale.head import Head
 from verale.paradigms import HIGHEST
-from verale.search.activations import ActivationExplanation, Activations
+from verale.search.activations import Activations, Stated
 from verale.search.costs import NONE_FOUND
 from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS, Tolerance
 from verale.search.hopeless import NEIGHBOURS, least_sizes
+from verale.search.inflate import PricedActivations
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
-from verale.search.paradigms.base import ParadigmSearch, Solution
-from verale.search.priced import PricedActivations
-from verale.search.problem import GivenUpError, NoExplanation, Problem, UnexplainedError, given_up, shortened
-from verale.search.stated import Stated
+from verale.search.paradigms.base import ParadigmSearch
+from verale.search.problem import (
+    Explanation,
+    GivenUpError,
+    NoExplanation,
+    Problem,
+    Solution,
+    UnexplainedError,
+    given_up,
+    shortened,
+)
 
-__all__ = [
-    "OfActivations",
-    "OfActivationsAlone",
-    "OneByOne",
-    "SparseSearch",
-    "TopKSearch",
-    "explain_sparse",
-    "explain_top_k",
-    "highest",
-]
+__all__ = ["OfActivations", "OneByOne", "SparseSearch", "TopKSearch", "highest"]
 
 
 class OfActivations(ParadigmSearch):
@@ -61,11 +61,10 @@ class OneByOne(OfActivations):
 
     @property
     def is_alone(self) -> bool:
-        """See `ParadigmSearch`."""
         return True
 
     @abstractmethod
-    def explain(self, problem: Problem, most: float) -> ActivationExplanation:
+    def explain(self, problem: Problem, most: float) -> Explanation:
         """An explanation of the only image, its margins proved.
 
         Raises:
@@ -79,14 +78,9 @@ class OneByOne(OfActivations):
         return False
 
     def propose(self, problem: Problem, most: list[float]) -> list[Solution]:
-        """See `ParadigmSearch`."""
         least = [0.0] * len(most)
-        if (
-            self.may_be_hopeless
-            and min(most) < math.inf
-            and not problem.costs
-            and isinstance(problem.margins, LinearMargins)
-        ):
+        is_linear = isinstance(problem.margins, LinearMargins)
+        if self.may_be_hopeless and min(most) < math.inf and not problem.costs and is_linear:
             least = least_sizes(problem)
         return [
             given_up(math.ceil(size)) if size > NEIGHBOURS * limit else self._of_one(problem.take([image]), limit)
@@ -107,10 +101,10 @@ class OneByOne(OfActivations):
                 outcome = NoExplanation(str(error))
                 continue
             left = self.shrunk(each, found)
-            return left.statements, shortened(left.margins), left.minimal, ()
+            return replace(left, margins=shortened(left.margins))
         return outcome
 
-    def shrunk(self, problem: Problem, found: ActivationExplanation) -> ActivationExplanation:
+    def shrunk(self, problem: Problem, found: Explanation) -> Explanation:
         """The explanation without statements that the others make needless; itself where there is no such rule."""
         return found
 
@@ -124,19 +118,20 @@ class OfActivationsAlone(OneByOne):
         super().__init__(head, patches, options)
         self._linked = Linked(head, patches)
 
-    def shrunk(self, problem: Problem, found: ActivationExplanation) -> ActivationExplanation:
-        """See `OneByOne`."""
+    def shrunk(self, problem: Problem, found: Explanation) -> Explanation:
         if not self._linked.says_more:
             return found
-        return ActivationExplanation(*self._linked.shrunk(problem.margins, found.statements))
+        return Explanation(*self._linked.shrunk(problem.margins, found.statements))
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
-        """See `ParadigmSearch`."""
         return self._linked.proved(problem.margins, statements)
 
 
 class TopKSearch(OfActivationsAlone):
-    """See `explain_top_k`."""
+    """Where the readout is linear, ceiling, floor and stated activations are chosen freely, so that they are few
+    (`Covers`). Otherwise, or where that is asked for, the highest activations are stated (`highest`). Each statement is
+    dropped if the class still follows without it: the clauses first, then the activation that the cover needs least, or
+    the lowest."""
 
     name = "top_k"
 
@@ -145,53 +140,47 @@ class TopKSearch(OfActivationsAlone):
         """See `OneByOne`: of the highest activations all are stated, however many."""
         return self.options.order != HIGHEST
 
-    def explain(self, problem: Problem, most: float) -> ActivationExplanation:
-        """See `OneByOne`."""
-        return explain_top_k(problem, self.options.order != HIGHEST)
+    def explain(self, problem: Problem, most: float) -> Explanation:
+        activations = Activations(problem)
+        covers = activations.covers if self.options.order != HIGHEST else None
+        found = activations.left_of(covers.best(activations.clauses) if covers else None)
+        if found is not None:
+            return found
+        try:
+            first, stated = highest(activations)
+        except UnexplainedError:
+            # A ceiling above every avoided activation is too high; one below some of them, or a floor, may serve.
+            if problem.avoid:
+                raise UnexplainedError(NONE_FOUND) from None
+            raise
+        return activations.smallest(stated, first)
 
 
 class SparseSearch(OfActivationsAlone):
-    """See `explain_sparse`."""
+    """It begins with a small cover (`Covers`), or with all activations where rounding leaves no cover. Each statement
+    is dropped if the class still follows without it: first the one that the cover needs least, or the smallest."""
 
     name = "sparse"
 
-    def explain(self, problem: Problem, most: float) -> ActivationExplanation:
-        """See `OneByOne`."""
-        return explain_sparse(problem)
-
     @classmethod
     def require(cls, head: Head, patches: int) -> None:
-        """See `ParadigmSearch`."""
         require_geometry(cls.name, head, "a softmax head; for a metric head use 'top_k'")
 
-
-def explain_top_k(problem: Problem, fewest: bool = True) -> ActivationExplanation:
-    """A subset-minimal top-k explanation of one image.
-
-    Where the readout is linear, ceiling, floor and stated activations are chosen freely, so that they are few
-    (`Covers`). Otherwise the highest activations are stated (`highest`). Each statement is dropped if the class still
-    follows without it: the clauses first, then the activation that the cover needs least, or the lowest.
-
-    Args:
-        problem: of one image.
-        fewest: whether to look for a cover.
-
-    Raises:
-        UnexplainedError: all activations that may be stated do not prove the class together.
-    """
-    activations = Activations(problem)
-    covers = activations.covers if fewest else None
-    found = activations.left_of(covers.best(activations.clauses) if covers else None)
-    if found is not None:
-        return found
-    try:
-        first, stated = highest(activations)
-    except UnexplainedError:
-        # A ceiling above every avoided activation is too high; one below some of them, or a floor, may serve.
-        if problem.avoid:
-            raise UnexplainedError(NONE_FOUND) from None
-        raise
-    return activations.smallest(stated, first)
+    def explain(self, problem: Problem, most: float) -> Explanation:
+        activations = Activations(problem)
+        covers = activations.covers
+        found = activations.left_of(covers.plain(activations.clauses) if covers else None)
+        if found is not None:
+            return found
+        order = activations.highest_first
+        stated = activations.state(order)
+        margins = activations.margins(stated)
+        if not bool((margins > 0).all()):
+            raise UnexplainedError(
+                f"class {int(margins.argmin())} stays open (margin >= {below(float(margins.amin()))}) though every"
+                " activation that could help is stated"
+            )
+        return activations.smallest(stated, order)
 
 
 def highest(activations: Activations) -> tuple[list[int], Stated]:
@@ -225,28 +214,3 @@ def highest(activations: Activations) -> tuple[list[int], Stated]:
     if not entails(size):
         raise UnexplainedError("the class stays open though every activation is stated")
     return at(bisect_left(range(size), True, key=entails))
-
-
-def explain_sparse(problem: Problem) -> ActivationExplanation:
-    """A subset-minimal explanation of one image by activations alone, of a head with a linear readout.
-
-    It begins with a small cover (`Covers`), or with all activations where rounding leaves no cover. Each statement is
-    dropped if the class still follows without it: first the one that the cover needs least, or the smallest.
-
-    Raises:
-        UnexplainedError: a rival stays open though every activation that may be stated is.
-    """
-    activations = Activations(problem)
-    covers = activations.covers
-    found = activations.left_of(covers.plain(activations.clauses) if covers else None)
-    if found is not None:
-        return found
-    order = activations.highest_first
-    stated = activations.state(order)
-    margins = activations.margins(stated)
-    if not bool((margins > 0).all()):
-        raise UnexplainedError(
-            f"class {int(margins.argmin())} stays open (margin >= {below(float(margins.amin()))}) though every"
-            " activation that could help is stated"
-        )
-    return activations.smallest(stated, order)

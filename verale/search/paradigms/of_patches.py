@@ -19,12 +19,11 @@ from verale.head import Head
 from verale.paradigms import ORDERS, PARADIGMS
 from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS, ends_in_digits, in_digits, least_unit, margins_in_digits
 from verale.search.options import SearchOptions
-from verale.search.paradigms.base import ParadigmSearch, Solution, Solved, cheaper, require_products
-from verale.search.problem import NoExplanation, Pair, Problem, shortened
-from verale.search.prove import HOPELESS, Explained, not_surely_needed, without_doubtful
+from verale.search.paradigms.base import ParadigmSearch, cheaper, require_products
+from verale.search.problem import Explanation, NoExplanation, Pair, Problem, Solution, shortened
+from verale.search.prove import HOPELESS, Explained, not_surely_needed, pairs_of, statements_about, without_doubtful
 from verale.search.rounds.explain import LARGEST, MORE, SHORT, admits, admits_head, explain_spatial
 from verale.search.rounds.stepwise import Stepwise
-from verale.search.stated import pairs_of, statements_about
 
 __all__ = ["HypersphereSearch", "OfPatches", "ProjectionSearch", "SimplexSearch", "TriangleSearch"]
 
@@ -52,12 +51,10 @@ class OfPatches(ParadigmSearch):
 
     @property
     def is_alone(self) -> bool:
-        """See `ParadigmSearch`."""
         return not any(admits_head(self.head, self.spatial, order) for order in self.orders)
 
     @property
     def bytes_per_patch(self) -> int:
-        """See `ParadigmSearch`."""
         return 8 * _NUMBERS_PER_PAIR * self.head.size
 
     def propose(self, problem: Problem, most: list[float]) -> list[Solution]:
@@ -68,7 +65,7 @@ class OfPatches(ParadigmSearch):
         for order in later:
             limits = most
             if not problem.costs:
-                sizes = (math.inf if isinstance(known, NoExplanation) else len(known[0]) for known in solutions)
+                sizes = (math.inf if isinstance(known, NoExplanation) else len(known.statements) for known in solutions)
                 limits = list(map(min, most, sizes))
             solutions = list(map(partial(cheaper, problem.costs), solutions, self._in_order(problem, order, limits)))
         return solutions
@@ -78,7 +75,6 @@ class OfPatches(ParadigmSearch):
         return explain_spatial(problem, self.spatial, order, most)
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
-        """See `ParadigmSearch`."""
         stated = problem.with_ends(statements)
         return stated.proved_margins(stated.ranges(self.spatial, [pairs_of(statements)]))[0]
 
@@ -90,19 +86,19 @@ class OfPatches(ParadigmSearch):
                 continue
             statements = statements_about(problem, solution.pairs, image)
             prices = (Prices(c, tuple(paid), tuple(paid.values())) for c, paid in solution.prices.items())
-            solutions.append((statements, shortened(solution.margins), solution.minimal, tuple(prices)))
+            solutions.append(Explanation(statements, shortened(solution.margins), solution.minimal, tuple(prices)))
         return solutions
 
 
 class TriangleSearch(OfPatches):
-    """See `verale.bounds.Triangle`: the published bounds, for comparison."""
+    """The published bounds, for comparison."""
 
     name = "triangle"
     bounds = Triangle
 
 
 class HypersphereSearch(OfPatches):
-    """See `verale.bounds.Hypersphere`: the published bounds, for comparison."""
+    """The published bounds, for comparison."""
 
     name = "hypersphere"
     bounds = Hypersphere
@@ -139,10 +135,10 @@ class ProjectionSearch(OfPatches):
 
     def with_slack(
         self, problem: Problem, statements: Sequence[Sequence[Statement]], lost: Tensor, digits: int, least: float
-    ) -> list[Solved | None]:
+    ) -> list[Explanation | None]:
         """See `ParadigmSearch`. The search step by step, which knows exact statements alone, is asked for margins that
         are greater by what widths cost; what is long and searched in rounds has been asked for them already."""
-        found: list[Solved | None] = [None] * len(statements)
+        found: list[Explanation | None] = [None] * len(statements)
         if problem.costs or self.orders[0] != ORDERS[0]:
             return found
         in_rounds = admits(problem, self.spatial, self.orders[0])
@@ -151,7 +147,9 @@ class ProjectionSearch(OfPatches):
                 found[image] = self._with_slack(problem.take([image]), pairs_of(each), lost[image], digits, least)
         return found
 
-    def _with_slack(self, image: Problem, pairs: list[Pair], lost: Tensor, digits: int, least: float) -> Solved | None:
+    def _with_slack(
+        self, image: Problem, pairs: list[Pair], lost: Tensor, digits: int, least: float
+    ) -> Explanation | None:
         guard, most = 0.0, LARGEST * len(pairs)
         for _ in range(_TRIES):
             # In two digits: so that no last bit, which depends on the processor, decides what is found.
@@ -165,22 +163,18 @@ class ProjectionSearch(OfPatches):
             wide = in_digits(statements_about(image, explanation.pairs), digits, least)
             margins = self.prove(image, wide)
             if bool((margins > 0).all()):
-                kept, more, needed = self._without_needless(image, explanation.pairs, doubtful, wide, margins)
-                return kept, margins_in_digits(more.tolist()), needed, ()
+                minimal = not doubtful
+                if doubtful and len(doubtful) <= _FEW:  # without what the class follows without
+                    pairs, stated = explanation.pairs, image.with_ends(wide)
+                    left = without_doubtful(stated, self.spatial, pairs, doubtful)
+                    unsure = [pair for pair in doubtful if pair in set(left)]
+                    minimal = not not_surely_needed(stated, self.spatial, left, unsure)
+                    kept = [each for each, pair in zip(wide, pairs, strict=True) if pair in set(left)]
+                    again = margins if left == pairs else self.prove(image, kept)
+                    if bool((again > 0).all()):
+                        wide, margins = kept, again
+                    else:
+                        minimal = False
+                return Explanation(wide, margins_in_digits(margins), minimal)
             lost = explanation.margins - margins
         return None
-
-    def _without_needless(
-        self, image: Problem, pairs: list[Pair], doubtful: list[Pair], wide: list[Statement], margins: Tensor
-    ) -> tuple[list[Statement], Tensor, bool]:
-        """The wide statements about pairs without what the class follows without, if few are in doubt."""
-        if not doubtful or len(doubtful) > _FEW:
-            return wide, margins, not doubtful
-        stated = image.with_ends(wide)
-        left = without_doubtful(stated, self.spatial, pairs, doubtful)
-        unsure = not_surely_needed(stated, self.spatial, left, [pair for pair in doubtful if pair in set(left)])
-        if left == pairs:
-            return wide, margins, not unsure
-        kept = [each for each, pair in zip(wide, pairs, strict=True) if pair in set(left)]
-        again = self.prove(image, kept)
-        return (kept, again, not unsure) if bool((again > 0).all()) else (wide, margins, False)

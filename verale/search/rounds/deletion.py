@@ -105,10 +105,17 @@ class Deletion:
             offer = torch.full((count * patches,), len(rows)).scatter_reduce_(0, rows, at, "amin")
             offer = offer[offer < len(rows)]
             rows, places, margins, least = (each[offer] for each in (rows, places, margins, least))
-            gone = self._together(rows, places, margins, least, (low, high), guard)
-            rows, places = rows[gone], places[gone]
+            taken = self._together(rows, places, margins, least, (low, high), guard)
+            rows, places = rows[taken], places[taken]
             low[rows], high[rows] = self._likeness(spans.ranges_without(self._deletions, rows, places, False), rows)
-            self._drop(rows, places, undecided)
+            gone = torch.zeros_like(spans.there[rows])
+            gone[torch.arange(len(rows)), places] = True
+            order = gone.long().argsort(dim=1, stable=True)
+            stated, left = spans.stated[rows].gather(1, order), spans.count[rows] - 1
+            undecided[rows] = (undecided[rows] & ~gone).gather(1, order)
+            new = Spans(self._paradigm, stated, left, self._observed[rows])
+            spans.replace(rows, new, self._deletions, new.deletions())
+            undecided[rows] &= spans.clear[rows][:, None]
 
     def _together(
         self, rows: Tensor, places: Tensor, margins: Tensor, least: Tensor, likeness: tuple[Tensor, Tensor],
@@ -141,17 +148,6 @@ class Deletion:
                 return gone
             taken = torch.where(too_many, (taken * _FEWER).long().clamp(min=1), taken)
 
-    def _drop(self, rows: Tensor, places: Tensor, undecided: Tensor) -> None:
-        spans = self.spans
-        gone = torch.zeros_like(spans.there[rows])
-        gone[torch.arange(len(rows)), places] = True
-        order = gone.long().argsort(dim=1, stable=True)
-        stated, count = spans.stated[rows].gather(1, order), spans.count[rows] - 1
-        undecided[rows] = (undecided[rows] & ~gone).gather(1, order)
-        new = Spans(self._paradigm, stated, count, self._observed[rows])
-        spans.replace(rows, new, self._deletions, new.deletions())
-        undecided[rows] &= spans.clear[rows][:, None]
-
     def lost(self, widened: Callable[[Enclosure], Enclosure]) -> Tensor:
         """(N, K) what margins lose where `widened` widens every stated interval, to first order; an estimate.
 
@@ -159,7 +155,11 @@ class Deletion:
         """
         spans, images, slopes = self.spans, self.images, self.spans.slopes()
         count, patches, size = len(images), images.patches, images.size
-        below, above = self._widths(widened)
+        stated = torch.where(spans.there, spans.stated, spans.stated[:, :1])
+        own = Enclosure.unchecked(*(end.gather(1, stated) for end in (self._observed.lower, self._observed.upper)))
+        wide = widened(own)
+        # (R, M) how far the ends of stated intervals move
+        below, above = (own.lower - wide.lower) * spans.there, (wide.upper - own.upper) * spans.there
         ranges = spans.ranges(False)
         likeness = self._likeness(Enclosure.unchecked(ranges.lower.clone(), ranges.upper.clone()))
         first = torch.arange(count)[:, None] * patches
@@ -178,14 +178,6 @@ class Deletion:
         low, high = likeness_of(wide, images.space)
         low, high = (images.similar(end.contiguous()) for end in (low[:, :1], high[:, 1:]))
         return self._margins_of(likeness) - self._margins(low, high, torch.arange(count))[:, 0]
-
-    def _widths(self, widened: Callable[[Enclosure], Enclosure]) -> tuple[Tensor, Tensor]:
-        """(R, M) how far the ends of stated intervals move."""
-        spans = self.spans
-        stated = torch.where(spans.there, spans.stated, spans.stated[:, :1])
-        own = Enclosure.unchecked(*(end.gather(1, stated) for end in (self._observed.lower, self._observed.upper)))
-        wide = widened(own)
-        return (own.lower - wide.lower) * spans.there, (wide.upper - own.upper) * spans.there
 
     def doubtful(self, noise: Tensor, asked: Tensor) -> Tensor:
         """(R, M) bool, the statements of which it is not sure that no checker can do without them.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,13 +16,13 @@ from verale.paradigms import ORDERS
 from verale.rounding import Enclosure
 from verale.rounding.decimals import decades, to_powers
 from verale.search.problem import NoExplanation, Pair, Problem, given_up
-from verale.search.prove import UNSETTLED, Explained, Proved, SpatialExplanation, propose_and_prove
+from verale.search.prove import HOPELESS, UNSETTLED, Explained, Proved, SpatialExplanation, without_doubtful
 from verale.search.rounds.deletion import Deletion
 from verale.search.rounds.growth import Growth
 from verale.search.rounds.images import Images
 from verale.search.rounds.stepwise import Stepwise
 
-__all__ = ["LARGEST", "MORE", "SHORT", "Rounds", "admits", "admits_head", "explain_spatial"]
+__all__ = ["LARGEST", "MORE", "SHORT", "Rounds", "admits", "admits_head", "explain_spatial", "propose_and_prove"]
 
 GUARD = 1e-6
 """Growth ends when all estimated margins exceed this."""
@@ -93,8 +94,59 @@ def explain_spatial(
     return [explained[image] for image in range(len(problem))]
 
 
+def propose_and_prove(engine: Rounds | Stepwise, most: list[float] | None = None) -> dict[int, Explained]:
+    """The explanations of the images of which the engine finds some, and why others were given up.
+
+    What an engine proposes for an image counts only once rounded bounds prove it; where they do not, it is asked again
+    with a larger guard. Statements that are not surely needed are dropped where rounded bounds prove that they can be;
+    if that leaves some, the engine tries once to do without them.
+
+    Args:
+        engine: proposes, and has its proposals proved.
+        most: for each image how many statements its explanation may have; it is given up when that is hopeless.
+
+    Soundness: whatever the engine proposes, an explanation has margins that its statements alone prove.
+    """
+    images = list(range(len(engine.problem)))
+    limits = [math.inf] * len(images) if most is None else [HOPELESS * limit for limit in most]
+    explained: dict[int, Explained] = {}
+    open_, unproved = images, images
+    why: dict[int, NoExplanation] = {}
+
+    def surely_needed(chosen: dict[int, list[Pair]]) -> dict[int, SpatialExplanation]:
+        proved = engine.prove(chosen)
+        return {image: each[0] for image, each in proved.items() if each is not None and not each[1]}
+
+    for guard in engine.guards:
+        asked = open_ if guard < engine.guards[0] else unproved
+        choices = engine.choose(asked, guard, [limits[image] for image in asked], [[] for _ in asked])
+        chosen = dict(zip(asked, choices, strict=True))
+        why |= {image: each for image, each in chosen.items() if isinstance(each, NoExplanation)}
+        proved = engine.prove({image: each for image, each in chosen.items() if isinstance(each, list)})
+        why |= {image: UNSETTLED for image, each in proved.items() if each is None}
+        explained |= {image: each[0] for image, each in proved.items() if each}
+        doubtful = {image: each for image, each in proved.items() if each and each[1]}
+        fewer = {
+            image: without_doubtful(engine.problem.take([image]), engine.paradigm, found.pairs, pairs)
+            for image, (found, pairs) in doubtful.items()
+        }
+        surely = surely_needed(fewer)
+        left = {image: pairs for image, (_, pairs) in doubtful.items() if image not in surely}
+        if left:
+            others = engine.choose(list(left), guard, [math.inf] * len(left), list(left.values()))
+            surely |= surely_needed(
+                {image: each for image, each in zip(left, others, strict=True) if isinstance(each, list)}
+            )
+        explained |= surely
+        unproved = [image for image, each in proved.items() if each is None]
+        open_ = [image for image, each in sorted(why.items()) if each.stays_open and image not in explained]
+        if not (open_ or unproved):
+            break
+    return why | explained
+
+
 class Rounds:
-    """See `verale.search.prove.Engine`. It has no answer for images that it does not explain.
+    """An engine as `Stepwise` is. It has no answer for images that it does not explain.
 
     Args:
         problem: N images, such as `admits` admits.
@@ -112,23 +164,29 @@ class Rounds:
     def choose(
         self, images: list[int], guard: float, most: list[float], early: list[list[Pair]]
     ) -> list[list[Pair] | NoExplanation | None]:
-        """See `Engine`. Where some are to be left out early, growth is not repeated."""
+        """See `Stepwise`. Where some are to be left out early, growth is not repeated."""
         if not images:
             return []
         problem = self.problem.take(images)
-        guards = torch.full((len(images),), guard, dtype=torch.float64)
         of_images = Images(problem, self.paradigm)
         if any(early):
             stated, count = _listed(problem, [self._grown[image] for image in images])
             chosen: list[list[Pair] | NoExplanation | None] = [[] for _ in images]
         else:
-            stated, count, chosen = self._grow(of_images, guards, most)
+            growth = Growth(of_images)
+            grown = growth.grow(guard, torch.tensor(most, dtype=torch.float64)).tolist()
+            stated, count = growth.statements()
+            size = count.view(len(images), -1).sum(1).tolist()
+            chosen = [
+                [] if is_grown else given_up(each) if each > limit else None
+                for is_grown, each, limit in zip(grown, size, most, strict=True)
+            ]
         is_grown = torch.tensor([isinstance(each, list) for each in chosen])
         if not bool(is_grown.any()):
             return chosen
         deletion = Deletion(of_images, self.paradigm, problem.observed, stated, count)
         if self._widened is not None:
-            deletion = self._grown_on(deletion, self._widened, guards, is_grown)
+            deletion = self._grown_on(deletion, self._widened, guard, is_grown)
         deletion.shrink(problem.noise, problem.by_patch(early))
         spans = deletion.spans
         left = {
@@ -136,26 +194,13 @@ class Rounds:
             for at, (image, each) in enumerate(zip(images, chosen, strict=True))
             if isinstance(each, list)
         }
-        grown = ((image, _pairs(stated, count, at, problem.patches)) for at, image in enumerate(images))
-        self._grown |= {image: pairs for image, pairs in grown if image in left}
+        self._grown |= {
+            image: _pairs(stated, count, at, problem.patches) for at, image in enumerate(images) if image in left
+        }
         self._last = left, images, deletion
         return [left.get(image, each) for image, each in zip(images, chosen, strict=True)]
 
-    def _grow(
-        self, images: Images, guards: Tensor, most: list[float]
-    ) -> tuple[Tensor, Tensor, list[list[Pair] | NoExplanation | None]]:
-        """(N * L, M) the stated prototypes, (N * L,) how many there are, and of which images they serve: the list of
-        those is empty. Of the others, why not."""
-        growth = Growth(images)
-        grown = growth.grow(guards, torch.tensor(most, dtype=torch.float64)).tolist()
-        stated, count = growth.statements()
-        size = count.view(len(images), -1).sum(1).tolist()
-        return stated, count, [
-            [] if is_grown else given_up(each) if each > limit else None
-            for is_grown, each, limit in zip(grown, size, most, strict=True)
-        ]  # fmt: skip
-
-    def _grown_on(self, deletion: Deletion, widened: Widened, guards: Tensor, asked_of: Tensor) -> Deletion:
+    def _grown_on(self, deletion: Deletion, widened: Widened, guard: float, asked_of: Tensor) -> Deletion:
         """The same with the statements more that margins need where intervals are widened, of the images (N,) that are
         asked of. Those of which this takes too many stay as they are."""
         images, spans = deletion.images, deletion.spans
@@ -164,11 +209,13 @@ class Rounds:
         if not bool(asked_of.any() & spans.clear.all()):
             return deletion
         lost = deletion.lost(widened).nan_to_num(0.0, 0.0, 0.0)
-        asked = _two_digits(MORE * torch.maximum(lost, _AT_LEAST * lost.amax(1, keepdim=True)))
+        asked = (MORE * torch.maximum(lost, _AT_LEAST * lost.amax(1, keepdim=True))).clamp(min=0)
+        # In two digits: so that no last bit, which depends on the processor, decides what is found.
+        asked = to_powers(Enclosure.unchecked(asked, asked), decades(asked) - 1).upper
         images.ask(asked)
         growth = Growth(images)
         growth.begin_with(spans)
-        grown = growth.grow(guards, torch.where(asked_of, LARGEST * size, 0.0)) & asked_of
+        grown = growth.grow(guard, torch.where(asked_of, LARGEST * size, 0.0)) & asked_of
         images.ask(asked * grown[:, None])
         stated, count = growth.statements()
         rows, most = grown.repeat_interleave(images.patches), max(stated.shape[1], spans.stated.shape[1])
@@ -178,7 +225,7 @@ class Rounds:
         return Deletion(images, self.paradigm, spans.observed, stated, count)
 
     def prove(self, chosen: dict[int, list[Pair]]) -> dict[int, Proved | None]:
-        """See `Engine`. What margins were asked for is needed: no statement is in doubt, though none may be sure."""
+        """See `Stepwise`. What margins were asked for is needed: no statement is in doubt, though none may be sure."""
         if not chosen:
             return {}
         if self._last is not None and all(self._last[0].get(image) == pairs for image, pairs in chosen.items()):
@@ -209,12 +256,6 @@ class Rounds:
                 explanation = SpatialExplanation(chosen[image], margins[at], not pairs)
                 proved[image] = explanation, [] if have_slack[at] else pairs
         return proved
-
-
-def _two_digits(margins: Tensor) -> Tensor:
-    """Margins rounded up, so that no last bit, which depends on the processor, decides what is found."""
-    margins = margins.clamp(min=0)
-    return to_powers(Enclosure.unchecked(margins, margins), decades(margins) - 1).upper
 
 
 def _pairs(stated: Tensor, count: Tensor, image: int, patches: int) -> list[Pair]:

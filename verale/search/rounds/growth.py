@@ -126,40 +126,11 @@ class Growth:
         rows, places = spans.there.nonzero(as_tuple=True)
         self.open[rows, spans.stated[rows, places]] = False
 
-    # What statements would say
-
-    def _found(self, rows: Tensor, old: Tensor, prototypes: Tensor, tried: tuple[Tensor, ...]) -> None:
-        """Enter what the first statement about a patch would say into what was tried: its prototype is the base."""
-        first = (self.base[rows] < 0).nonzero()[:, 0]
-        space, prototypes, size = self.images.space, prototypes[first], self.images.size
-        across, middle, low, high, ball, unit, centre, usable = tried
-        observed = self.observed.index_select(0, rows[first]).gather(1, prototypes)
-        reach = space.reach.index_select(0, prototypes.flatten())  # type: ignore[union-attr]
-        reach = reach.view(*prototypes.shape, size)
-        middles, swing = observed[:, :, None] - reach, (reach * -observed[:, :, None]).sqrt_().mul_(2)
-        least, most = likeness_between(middles - swing, middles + swing, space.peak)
-        least, most = torch.maximum(least, old[first][:, None, 2]), torch.minimum(most, old[first][:, None, 3])
-        own = self._own(rows[first][:, None], prototypes)[:, :, None]
-        at = prototypes[:, :, None]
-        across[first], middle[first], ball[first] = reach, middles, -observed
-        low[first], high[first] = least.scatter_(2, at, own), most.scatter_(2, at, own)
-        unit[first], centre[first], usable[first] = 0.0, 0.0, False
-
     def _own(self, rows: Tensor, prototypes: Tensor) -> Tensor:
         """The likenesses that are stated."""
         images = self.images
         observed, peak = self.observed[rows, prototypes], images.space.peak
         return observed if peak is None else -(observed - peak[prototypes]).abs()
-
-    def _list(self, rows: Tensor, prototypes: Tensor, used: Tensor) -> None:
-        if int(self.count.max()) + 1 >= self.stated.shape[1]:
-            self.stated = torch.cat([self.stated, torch.zeros_like(self.stated)], 1)
-            self.used = torch.cat([self.used, torch.zeros_like(self.used)], 1)
-        self.stated[rows, self.count[rows]] = prototypes
-        self.used[rows, self.count[rows]] = used
-        self.count[rows] += 1
-        self.open[rows, prototypes] = False
-        self.count[-1] = 0
 
     def _try(self, rows: Tensor, old: Tensor, prototypes: Tensor) -> tuple[Tensor, ...]:
         """What some patches (S,) would be, were one of the candidates (S, 2) stated too: (S, 2, ...) each.
@@ -197,14 +168,22 @@ class Growth:
         stated = self._own(rows[:, None], prototypes)[:, :, None]
         low.scatter_(2, at, stated)
         high.scatter_(2, at, stated)
-        tried = across, middle, low, high, ball, unit, centre, usable
-        if self.founding:
-            self._found(rows, old, prototypes, tried)
+        if self.founding:  # the prototype of the first statement about a patch is its base
+            first = (self.base[rows] < 0).nonzero()[:, 0]
+            bases, start = prototypes[first], -self.observed[rows[first]].gather(1, prototypes[first])
+            reach = space.reach.index_select(0, bases.flatten()).view(*bases.shape, size)  # type: ignore[union-attr]
+            middles, swing = -start[:, :, None] - reach, (reach * start[:, :, None]).sqrt_().mul_(2)
+            least, most = likeness_between(middles - swing, middles + swing, space.peak)
+            least, most = torch.maximum(least, old[first][:, None, 2]), torch.minimum(most, old[first][:, None, 3])
+            own_, at = self._own(rows[first][:, None], bases)[:, :, None], bases[:, :, None]
+            across[first], middle[first], ball[first] = reach, middles, start
+            low[first], high[first] = least.scatter_(2, at, own_), most.scatter_(2, at, own_)
+            unit[first], centre[first], usable[first] = 0.0, 0.0, False
         if self.images.hidden is not None:
             hidden = (old[:, 3] == -torch.inf)[:, None]
             low.masked_fill_(hidden, -torch.inf)
             high.masked_fill_(hidden, -torch.inf)
-        return tried
+        return across, middle, low, high, ball, unit, centre, usable
 
     def _commit(self, rows: Tensor, prototypes: Tensor, entries: Tensor, ball: Tensor, unit: Tensor, centre: Tensor,
                 usable: Tensor) -> None:  # fmt: skip
@@ -224,24 +203,17 @@ class Growth:
         self.number[-1] = 0
         self.directions[-1] = 0.0
         self.foot[-1] = 0.0
-        self._list(rows, prototypes, used)
+        if int(self.count.max()) + 1 >= self.stated.shape[1]:
+            self.stated = torch.cat([self.stated, torch.zeros_like(self.stated)], 1)
+            self.used = torch.cat([self.used, torch.zeros_like(self.used)], 1)
+        self.stated[rows, self.count[rows]] = prototypes
+        self.used[rows, self.count[rows]] = used
+        self.count[rows] += 1
+        self.open[rows, prototypes] = False
+        self.count[-1] = 0
 
-    def _most_explaining(self, rows: Tensor, old: Tensor, named: Tensor) -> Tensor:
-        """(S,) the prototypes that say most of the patches, by orthogonal matching pursuit: along whose unexplained
-        part the unexplained latent lies most; of patches without a statement the nearest."""
-        across = old[:, 0]
-        score = (self.observed.index_select(0, rows) - old[:, 1]).square_() / across.clamp(min=_TINY)
-        score.masked_fill_(across <= DEPENDENT * self.farthest, -1.0)
-        if self.images.allowed is not None:
-            score.masked_fill_(~self.open.index_select(0, rows), -2.0)
-        best, at = score.max(1)
-        at = torch.where((best > 0) & self.open[rows, at], at, named)
-        return torch.where(self.base[rows] < 0, self.nearest[rows], at) if self.founding else at
-
-    # Rounds
-
-    def grow(self, guard: Tensor, most: Tensor) -> Tensor:
-        """Add statements until all margins exceed `guard` (N,); (N,) bool, whether they do in the end. An image with
+    def grow(self, guard: float, most: Tensor) -> Tensor:
+        """Add statements until all margins exceed `guard`; (N,) bool, whether they do in the end. An image with
         more than `most` (N,) statements is given up.
 
         In each round, the worst rival of each image names the activations that cost it most, and each of those names a
@@ -250,17 +222,26 @@ class Growth:
         prototype, or the one that explains most of what is unknown of the latent. Each patch takes the one that leaves
         the smaller sum of deficits of all rivals when the other patches of the round take the latter.
         """
-        total, patches, size = len(guard), self.images.patches, self.images.size
+        total, patches, size = len(most), self.images.patches, self.images.size
         self.live = torch.arange(total)
         self.grown = torch.zeros(total, dtype=torch.bool)
         self.lists: list[tuple[Tensor, Tensor, Tensor]] = []
-        if self.founding:
-            self._begin()
-        self._pool()
+        if self.founding:  # of each patch the most similar prototype is stated
+            rows = torch.arange(len(self.nearest) - 1)
+            if self.images.allowed is not None:
+                rows = rows[self.open[:-1].any(1)]
+            rows = rows[self.base[rows] < 0]
+            prototypes = self.nearest[rows]
+            tried = self._try(rows, self.table.index_select(0, rows), prototypes[:, None])
+            entries = torch.stack([each[:, 0] for each in tried[:4]], 1)
+            self._commit(rows, prototypes, entries, *(each[:, 0] for each in tried[4:]))
+        table = self.table[:-1].view(-1, patches, 4, size)
+        self.low = table[:, :, 2].amax(1)
+        self.high, self.exceeding = self._greatest(table[:, :, 3])
         turn = 0
         while len(self.live):
             count = len(self.live)
-            low, high = self._similar(self.low), self._similar(self.high)
+            low, high = (self.images.similar(each.clone()) for each in (self.low, self.high))
             margins = self._margins(low[:, None], high[:, None])[:, 0]
             least, rival = margins.min(1)
             open_ = least <= guard
@@ -270,10 +251,9 @@ class Growth:
                 going = open_ & (self.count[:-1].view(count, patches).sum(1) <= most[self.live])
                 if int(going.sum()) <= _LIVELY * count or bool((open_ & ~going).any()):
                     self._leave(going, ~open_)
-                    guard = guard[going]
-                    self._fewer_rivals(guard, margins[going])
+                    self._fewer_rivals(margins[going] > guard)
                     continue
-                if self._fewer_rivals(guard, margins):
+                if self._fewer_rivals(margins > guard):
                     continue
             turn += 1
             weight = self.weights[torch.arange(count), rival]
@@ -291,11 +271,10 @@ class Growth:
             index = torch.where(names, torch.arange(size), size - 1)
             named = torch.full((count, patches), size - 1).scatter_reduce_(1, patch, index, "amin")
             promised, chosen = costliest.topk(self.slots, 1)
-            kept = (promised > 0) & (promised.cumsum(1) - promised < (guard - least)[:, None])
+            kept = (promised > 0) & (promised.cumsum(1) - promised < guard - least[:, None])
             stuck = open_ & ~kept[:, 0]
             if bool(stuck.any()):
                 self._leave(~stuck, torch.zeros_like(stuck))
-                guard = guard[~stuck]
                 continue
             few = _FEWEST_SLOTS
             while few < self.slots and bool(kept[:, few:].any()):
@@ -305,19 +284,7 @@ class Growth:
         self._leave(torch.zeros(len(self.live), dtype=torch.bool), torch.ones(len(self.live), dtype=torch.bool))
         return self.grown
 
-    def _begin(self) -> None:
-        """State of each patch the most similar prototype."""
-        rows = torch.arange(len(self.nearest) - 1)
-        if self.images.allowed is not None:
-            rows = rows[self.open[:-1].any(1)]
-        rows = rows[self.base[rows] < 0]
-        prototypes = self.nearest[rows]
-        old = self.table.index_select(0, rows)
-        tried = self._try(rows, old, prototypes[:, None])
-        entries = torch.stack([each[:, 0] for each in tried[:4]], 1)
-        self._commit(rows, prototypes, entries, *(each[:, 0] for each in tried[4:]))
-
-    def _round(self, patch: Tensor, named: Tensor, kept: Tensor, guard: Tensor) -> None:
+    def _round(self, patch: Tensor, named: Tensor, kept: Tensor, guard: float) -> None:
         """State something about the patches (N, S) of some slots."""
         count, slots = patch.shape
         patches, size = self.images.patches, self.images.size
@@ -331,7 +298,17 @@ class Growth:
         table = self.table[:-1].view(count, patches, 4, size)
         rest_low = table[:, :, 2].amax(1)
         rest_high, rest_at = self._greatest(table[:, :, 3])
-        pursued = self._most_explaining(rows, old, named)
+        # What says most of the patches, by orthogonal matching pursuit: along whose unexplained part the unexplained
+        # latent lies most; of patches without a statement the nearest.
+        across = old[:, 0]
+        score = (self.observed.index_select(0, rows) - old[:, 1]).square_() / across.clamp(min=_TINY)
+        score.masked_fill_(across <= DEPENDENT * self.farthest, -1.0)
+        if self.images.allowed is not None:
+            score.masked_fill_(~self.open.index_select(0, rows), -2.0)
+        best, at = score.max(1)
+        pursued = torch.where((best > 0) & self.open[rows, at], at, named)
+        if self.founding:
+            pursued = torch.where(self.base[rows] < 0, self.nearest[rows], pursued)
         across, middle, low, high, ball, unit, centre, usable = self._try(rows, old, torch.stack([pursued, named], 1))
         low, high = (
             each.view(count, slots, 2, size).masked_fill_(~kept[:, :, None, None], -torch.inf) for each in (low, high)
@@ -339,9 +316,9 @@ class Growth:
         nearest = torch.maximum(low, _others(low[:, :, 0], rest_low)[:, :, None])
         farthest = torch.maximum(high, _others(high[:, :, 0], rest_high)[:, :, None])
         margins = self._margins(
-            self._similar_(nearest).view(count, 2 * slots, size), self._similar_(farthest).view(count, 2 * slots, size)
+            *(self.images.similar(each).view(count, 2 * slots, size) for each in (nearest, farthest))
         )
-        lacking = (guard[:, None, None] - margins).clamp_(min=0).sum(2).view(-1, 2)
+        lacking = (guard - margins).clamp_(min=0).sum(2).view(-1, 2)
         pick = (lacking[:, 1] < lacking[:, 0]).long()
         if self.founding:  # first, what says most
             pick.masked_fill_(self.base[rows] < 0, 0)
@@ -359,23 +336,12 @@ class Growth:
             torch.where(new > rest_high, patch.gather(1, slot), rest_at),
         )
 
-    def _pool(self) -> None:
-        table = self.table[:-1].view(-1, self.images.patches, 4, self.images.size)
-        self.low = table[:, :, 2].amax(1)
-        self.high, self.exceeding = self._greatest(table[:, :, 3])
-
     def _greatest(self, high: Tensor) -> tuple[Tensor, Tensor]:
         """(N, P) the greatest of the patches, and which one it is; of several without a statement the most similar."""
         if not self.founding:
             return high.max(1)
         greatest = high.amax(1)
         return greatest, self.likeness.masked_fill(high < greatest[:, None], -torch.inf).argmax(1)
-
-    def _similar(self, likeness: Tensor) -> Tensor:
-        return self.images.similar(likeness.clone())
-
-    def _similar_(self, likeness: Tensor) -> Tensor:
-        return self.images.similar(likeness)
 
     def _margins(self, low: Tensor, high: Tensor) -> Tensor:
         """(N, B, K) of activations (N, B, P)."""
@@ -397,9 +363,8 @@ class Growth:
         for name in _OF_IMAGES:
             setattr(self, name, getattr(self, name)[kept])
 
-    def _fewer_rivals(self, guard: Tensor, margins: Tensor) -> bool:
-        """Whether rivals were left out: bounds only get tighter, so closed ones stay closed."""
-        closed = margins > guard[:, None]
+    def _fewer_rivals(self, closed: Tensor) -> bool:
+        """Whether rivals were left out: bounds only get tighter, so closed ones (N, K) stay closed."""
         most = int((~closed).sum(1).max()) if len(closed) else 0
         if not 0 < most <= _LIVELY * closed.shape[1]:
             return False

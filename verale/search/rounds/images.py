@@ -7,7 +7,6 @@ with it, and so does their maximum over patches.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import cast
 
 import torch
@@ -26,7 +25,6 @@ FAR = 2.0**20
 """An observable without an upper end is taken to be at most so many times the greatest that was observed, plus one."""
 
 
-@dataclass(frozen=True, eq=False)
 class Space:
     """What statements about a patch are made of; estimates.
 
@@ -43,46 +41,26 @@ class Space:
         domain: (P,) each, the least and the greatest likeness over the domain.
     """
 
-    is_distance: bool
-    points: Tensor
-    squares: Tensor
-    reach: Tensor | None
-    whole: float
-    shift: Tensor
-    sign: float
-    peak: Tensor | None
-    least_residual: float
-    domain: tuple[Tensor, Tensor]
-
-    @classmethod
-    def of(cls, head: Head, paradigm: Projection, farthest: float) -> Space:
+    def __init__(self, head: Head, paradigm: Projection, farthest: float) -> None:
         """That of a head; no observable of the images is greater than `farthest`."""
         points = paradigm.points
         if points.shape[1] > points.shape[0]:
             values, vectors = torch.linalg.eigh(paradigm.gram)
             points = vectors * values.clamp(min=0).sqrt()
-        squares, is_distance = paradigm.gram.diagonal().contiguous(), paradigm.is_of_distances
-        reach = None
-        if is_distance:
-            reach = (squares[:, None] - 2 * paradigm.gram + squares).clamp_(min=0)
-        sign = -1.0 if is_distance else 1.0
-        peak = None
+        self.points, self.is_distance = points.contiguous(), paradigm.is_of_distances
+        self.squares = paradigm.gram.diagonal().contiguous()
+        self.reach: Tensor | None = None
+        if self.is_distance:
+            self.reach = (self.squares[:, None] - 2 * paradigm.gram + self.squares).clamp_(min=0)
+        self.whole, self.shift, self.least_residual = paradigm.whole, paradigm.shift, paradigm.least_residual
+        self.sign = -1.0 if self.is_distance else 1.0
+        self.peak: Tensor | None = None
         if head.similarity.unimodal:
-            peak = torch.zeros_like(squares) if head.peak is None else sign * head.peak.to(squares)
+            squares = self.squares
+            self.peak = torch.zeros_like(squares) if head.peak is None else self.sign * head.peak.to(squares)
         ends = paradigm.domain.lower, paradigm.domain.upper.nan_to_num(posinf=FAR * (1 + farthest))
-        low, high = (-ends[1], -ends[0]) if is_distance else ends
-        return cls(
-            is_distance=is_distance,
-            points=points.contiguous(),
-            squares=squares,
-            reach=reach,
-            whole=paradigm.whole,
-            shift=paradigm.shift,
-            sign=sign,
-            peak=peak,
-            least_residual=paradigm.least_residual,
-            domain=likeness_between(low, high, peak),
-        )
+        low, high = (-ends[1], -ends[0]) if self.is_distance else ends
+        self.domain = likeness_between(low, high, self.peak)
 
 
 def likeness_between(low: Tensor, high: Tensor, peak: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -102,10 +80,10 @@ def likeness_of(ranges: Enclosure, space: Space) -> tuple[Tensor, Tensor]:
 
 def _similarity_of_likeness(head: Head) -> Callable[[Tensor], Tensor]:
     """The similarities of likenesses (..., P), whose memory it may use."""
+    factor = torch.ones(head.size, dtype=torch.float64) if head.scale is None else head.scale.to(torch.float64)
     if isinstance(head.similarity, LogRatio):
-        scale = torch.ones(head.size, dtype=torch.float64) if head.scale is None else head.scale.to(torch.float64)
         epsilon = head.similarity.epsilon
-        shift, share = epsilon / scale, (1 - epsilon) / scale
+        shift, share = epsilon / factor, (1 - epsilon) / factor
 
         def log_ratio(likeness: Tensor) -> Tensor:
             torch.div(share, likeness.neg_().add_(shift), out=likeness)
@@ -113,7 +91,6 @@ def _similarity_of_likeness(head: Head) -> Callable[[Tensor], Tensor]:
 
         return log_ratio
     if head.similarity.unimodal:
-        factor = 1.0 if head.scale is None else head.scale.to(torch.float64)
         return lambda likeness: head.similarity.at_distance_from_peak(likeness.neg_(), head.geometry, factor)
     if head.geometry.is_distance:
         return lambda likeness: similarity(head, likeness.neg())
@@ -143,7 +120,7 @@ class Images:
         count, patches, size = len(problem), problem.patches, head.size
         middle = (problem.observed.lower + problem.observed.upper) / 2
         self.head = head
-        self.space = Space.of(head, paradigm, float(middle.abs().amax()))
+        self.space = Space(head, paradigm, float(middle.abs().amax()))
         self.observed = (self.space.sign * middle).view(count, patches, size)
         self.likeness = -dissimilarity(head, middle).view(count, patches, size)
         self.hidden = head.pooling.hidden(patches, size)

@@ -1,8 +1,7 @@
 """Statements about the patches of one image, under any paradigm: what one more, or one less, would say.
 
-`Statements` bounds each trial anew. Where a paradigm allows for less, a class of its own keeps what trials share:
-statements that bound by themselves, each alone (`Apart`); masses (`StatedMasses`); exact ones that a deletion changes
-by one direction (`Directions`). All bounds are rounded outward.
+`Statements` bounds each trial anew; of statements that bound by themselves `Apart` keeps what trials share. All bounds
+are rounded outward.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from torch.nn.functional import pad
 
 from verale.bounds import Projection, Simplex, SpatialParadigm, Triangle
 from verale.bounds.intervals import ranges_of_listed
-from verale.bounds.spans import Spans
 from verale.rounding import Enclosure
 from verale.search.problem import Problem
 
@@ -77,8 +75,10 @@ class Statements:
 
     def tried(self, patches: Tensor, prototypes: Tensor) -> Trial:
         """What a statement more about some patches would say."""
-        stated, count = self._more(patches, prototypes)
-        return Trial(patches, prototypes, self._bounds(patches, stated, count))
+        count = self.count[patches]
+        stated = self.stated[patches, : int(count.max()) + 1].clone()
+        stated[torch.arange(len(patches)), count] = prototypes
+        return Trial(patches, prototypes, self._bounds(patches, stated, count + 1))
 
     def add(self, trial: Trial, at: Tensor) -> None:
         """State what was tried, at some places of the trial, of different patches."""
@@ -102,13 +102,6 @@ class Statements:
     def _enter(self, patches: Tensor, ranges: Enclosure) -> None:
         self.ranges.lower[patches], self.ranges.upper[patches] = ranges.lower, ranges.upper
 
-    def _more(self, patches: Tensor, prototypes: Tensor) -> tuple[Tensor, Tensor]:
-        """The statements about some patches, and one more each."""
-        count = self.count[patches]
-        stated = self.stated[patches, : int(count.max()) + 1].clone()
-        stated[torch.arange(len(patches)), count] = prototypes
-        return stated, count + 1
-
     def _less(self, patches: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
         """The statements about some patches without one each."""
         gone = torch.arange(self.stated.shape[1]) == places[:, None]
@@ -119,56 +112,13 @@ class Statements:
         """(S, P) what statements (S, M), of which the first few count, say of some patches."""
         if isinstance(self.paradigm, Projection):
             return ranges_of_listed(self.paradigm, stated, count, self.observed[patches])
+        if isinstance(self.paradigm, Simplex):
+            entered = torch.zeros(len(patches), self.observed.shape[1] + 1, dtype=torch.bool)
+            nothing = torch.arange(stated.shape[1]) >= count[:, None]
+            entered.scatter_(1, stated.masked_fill(nothing, self.observed.shape[1]), True)
+            return self.paradigm.of_masses(entered[:, :-1], self.observed[patches])
         lists = [each[:length] for each, length in zip(stated.tolist(), count.tolist(), strict=True)]
         ranges: Enclosure = self.paradigm.ranges(lists, self.observed[patches])
-        return ranges
-
-
-class Directions(Statements):
-    """Exact statements under `projection`; see `verale.bounds.spans`."""
-
-    def __init__(self, problem: Problem, paradigm: Any) -> None:
-        super().__init__(problem, paradigm)
-        self._spans: Spans | None = None
-
-    def add(self, trial: Trial, at: Tensor) -> None:
-        super().add(trial, at)
-        self._spans = None
-
-    def begin(self, stated: Tensor, count: Tensor) -> None:
-        super().begin(stated, count)
-        self._spans = None
-
-    def without(self, patches: Tensor, places: Tensor) -> Trial:
-        if self._spans is None:
-            self._spans = Spans(self.paradigm, self.stated, self.count, self.observed)
-            self._deletions = self._spans.deletions()
-        spans, deletions = self._spans, self._deletions
-        ranges = spans.ranges_without(deletions, patches, places, False)
-        clear = spans.clear[patches] & (deletions.clear[patches, places] | (spans.count[patches] == 1))
-        if not bool(clear.all()):
-            left = (~clear).nonzero()[:, 0]
-            others = super().without(patches[left], places[left]).ranges
-            ranges.lower[left], ranges.upper[left] = others.lower, others.upper
-        return Trial(patches, places, ranges)
-
-    def delete(self, trial: Trial, count: int) -> None:
-        super().delete(trial, count)
-        patches = trial.patches[:count]
-        if self._spans is not None:
-            new = Spans(self.paradigm, self.stated[patches], self.count[patches], self.observed[patches])
-            self._spans.replace(patches, new, self._deletions, new.deletions())
-
-
-class StatedMasses(Statements):
-    """Masses; see `verale.bounds.Simplex`."""
-
-    def _bounds(self, patches: Tensor, stated: Tensor, count: Tensor) -> Enclosure:
-        observed = self.observed[patches]
-        entered = torch.zeros(observed.shape[0], observed.shape[1] + 1, dtype=torch.bool)
-        nothing = torch.arange(stated.shape[1]) >= count[:, None]
-        entered.scatter_(1, stated.masked_fill(nothing, observed.shape[1]), True)
-        ranges: Enclosure = self.paradigm.of_masses(entered[:, :-1], observed)
         return ranges
 
 
@@ -247,11 +197,6 @@ class Apart(Statements):
         return torch.stack([ranges.lower, -ranges.upper])
 
 
-_CLASSES: dict[type[Any], type[Statements]] = {Triangle: Apart, Simplex: StatedMasses}
-
-
 def statements_of(problem: Problem, paradigm: SpatialParadigm) -> Statements:
     """None yet, about the only image."""
-    if isinstance(paradigm, Projection) and not problem.tolerance and problem.is_finite:
-        return Directions(problem, paradigm)
-    return _CLASSES.get(type(paradigm), Statements)(problem, paradigm)
+    return Apart(problem, paradigm) if isinstance(paradigm, Triangle) else Statements(problem, paradigm)

@@ -62,12 +62,13 @@ _HUGE, _TINY = 1e150, 1e-300
 
 
 class Stepwise:
-    """See `verale.search.prove.Engine`.
+    """Proposes statements for the images of one problem, and has them proved.
 
-    Args:
+    Attributes:
         problem: N images.
         paradigm: how statements bound observables.
-        order: in which statements are added.
+        guards: a margin of plain floats counts as positive above a guard. The first is tried first; where the proof
+            fails greater ones are, and where the class stays open smaller ones.
     """
 
     guards: tuple[float, ...] = GUARDS
@@ -78,7 +79,14 @@ class Stepwise:
     def choose(
         self, images: list[int], guard: float, most: list[float], early: list[list[Pair]]
     ) -> list[list[Pair] | NoExplanation | None]:
-        """See `Engine`."""
+        """For each image the statements, why there are none, or None where the engine finds none.
+
+        Args:
+            images: their indices.
+            guard: one of the guards.
+            most: for each image, how many statements are too many before shrinking.
+            early: for each image, the statements to leave out before others, where they can be.
+        """
         choices: list[list[Pair] | NoExplanation | None] = []
         for image, limit, first in zip(images, most, early, strict=True):
             stating = _Stating(self.problem.take([image]), self.paradigm, guard)
@@ -87,19 +95,18 @@ class Stepwise:
         return choices
 
     def prove(self, chosen: dict[int, list[Pair]]) -> dict[int, Proved | None]:
-        """See `Engine`."""
-        return {image: self._prove(self.problem.take([image]), pairs) for image, pairs in chosen.items()}
-
-    def _prove(self, problem: Problem, pairs: list[Pair]) -> Proved | None:
-        (margins,) = problem.proved_margins(problem.ranges(self.paradigm, [pairs]))
-        if not bool((margins > 0).all()):
-            return None
-        doubtful: list[Pair] = []
-        exact = self.paradigm if isinstance(self.paradigm, ExactParadigm) and not problem.tolerance else None
-        if exact is not None:
-            doubtful = not_surely_needed(problem, exact, pairs)
-        keeps_order = self.paradigm.ordered or bool(problem.tolerance)
-        return SpatialExplanation(by_patch(pairs, keeps_order), margins, exact is not None and not doubtful), doubtful
+        """What statements prove of some images, rounded outward; None where a margin is not positive."""
+        proved: dict[int, Proved | None] = dict.fromkeys(chosen)
+        exact = self.paradigm if isinstance(self.paradigm, ExactParadigm) and not self.problem.tolerance else None
+        keeps_order = self.paradigm.ordered or bool(self.problem.tolerance)
+        for image, pairs in chosen.items():
+            one = self.problem.take([image])
+            (margins,) = one.proved_margins(one.ranges(self.paradigm, [pairs]))
+            if bool((margins > 0).all()):
+                doubtful = [] if exact is None else not_surely_needed(one, exact, pairs)
+                is_minimal = exact is not None and not doubtful
+                proved[image] = SpatialExplanation(by_patch(pairs, keeps_order), margins, is_minimal), doubtful
+        return proved
 
 
 def first_statements(problem: Problem, paradigm: SpatialParadigm, most: int) -> list[Pair]:
@@ -134,8 +141,6 @@ class _Stating:
         self.added: list[Pair] = []
         self._pool()
 
-    # Growth
-
     def grow(self, most: float) -> NoExplanation | None:
         """Add statements until all margins exceed the guard; why that was not reached.
 
@@ -150,7 +155,15 @@ class _Stating:
                 return None
             if len(self.added) > most:
                 return given_up(len(self.added))
-            worth = self._worth(int(rival))
+            # What the rival's margin would gain if of an activation all were known that a patch's statements say, for
+            # the cost of the statement that names it; -1 where nothing can be stated.
+            everything = self._pooled.alone(self._patches, self._problem.observed)
+            rises, falls = self._weights(int(rival))
+            worth = rises * _gap(everything.lower, self._box.lower) + falls * _gap(self._box.upper, everything.upper)
+            worth += _AT_LAST * self._unknown(self._patches, self._statements.ranges, rises, falls)
+            worth.nan_to_num_(0.0, _HUGE).div_(self._prices)
+            can = self._unstated & self._open.any(1, keepdim=True)
+            worth.masked_fill_(~can if self._hidden is None else ~can | self._hidden, -1.0)
             promised, named = worth.max(1)
             fewest, greatest, share = _SLOTS_OF_MEANS if isinstance(self._pooled, WholeDropping) else _SLOTS
             greatest = max(greatest, len(self._patches) // _PATCHES_A_SLOT)
@@ -162,7 +175,12 @@ class _Stating:
                 self._refused = torch.zeros_like(self._open)
                 continue
             if not len(order):
-                return self._open_still()
+                predicted = int(self._problem.margins.rivals[0, rival])
+                return NoExplanation(
+                    f"class {predicted} stays open (margin >= {below(float(least))}) though every statement that could"
+                    " help is made",
+                    stays_open=True,
+                )
             if self._problem.costs:  # others may be dear, and not needed after these
                 order = order[promised[order] >= _COMPARABLE * promised[order[0]]]
             lacking = self._guard - float(least)
@@ -197,17 +215,6 @@ class _Stating:
     def _lacking(self, margins: Tensor) -> Tensor:
         """(S,) the sums of what margins (S, K) lack."""
         return (self._guard - margins).clamp(min=0).nan_to_num(_HUGE, _HUGE).clamp(max=_HUGE).sum(1)
-
-    def _worth(self, rival: int) -> Tensor:
-        """(L, P) what the worst rival's margin would gain if of an activation all were known that a patch's statements
-        say, for the cost of the statement that names it; -1 where nothing can be stated."""
-        everything = self._pooled.alone(self._patches, self._problem.observed)
-        rises, falls = self._weights(rival)
-        gained = rises * _gap(everything.lower, self._box.lower) + falls * _gap(self._box.upper, everything.upper)
-        gained += _AT_LAST * self._unknown(self._patches, self._statements.ranges, rises, falls)
-        gained.nan_to_num_(0.0, _HUGE).div_(self._prices)
-        can = self._unstated & self._open.any(1, keepdim=True)
-        return gained.masked_fill_(~can if self._hidden is None else ~can | self._hidden, -1.0)
 
     def _unknown(self, patches: Tensor, ranges: Enclosure, rises: Tensor, falls: Tensor) -> Tensor:
         """(S, P) what a margin lacks where all is known of all patches but one, and of this one ranges (S, P)."""
@@ -257,7 +264,11 @@ class _Stating:
             self._pool()
             return bool((self._margins > self._guard).all())
 
-        depth = next((depth for depth in self._depths(len(left)) if state(depth)), None)
+        # all numbers a patch are tried, or powers of two where more statements say no less
+        depths = list(range(len(left) + 1))
+        if not self._paradigm.ordered:
+            depths = [0, *(2**n for n in range(len(left).bit_length()) if 2**n < len(left)), len(left)]
+        depth = next((depth for depth in depths if state(depth)), None)
         if depth is not None and not self._paradigm.ordered:
             low = depth // 2
             while depth - low > 1:
@@ -272,23 +283,6 @@ class _Stating:
         listed = patches.nonzero()[:, 0].tolist()
         self.added = [(patch, int(nearest[patch, rank])) for rank in range(depth) for patch in listed]
         return None
-
-    def _depths(self, most: int) -> list[int]:
-        """How many statements a patch are tried: all, or powers of two where more of them say no less."""
-        if self._paradigm.ordered:
-            return list(range(most + 1))
-        return [0, *(2**n for n in range(most.bit_length()) if 2**n < most), most]
-
-    def _open_still(self) -> NoExplanation:
-        margins = self._problem.margins
-        rival = int(self._margins.argmin())
-        return NoExplanation(
-            f"class {int(margins.rivals[0, rival])} stays open (margin >= {below(float(self._margins[rival]))}) though"
-            " every statement that could help is made",
-            stays_open=True,
-        )
-
-    # Deletion
 
     def shrunk(self, early: set[Pair]) -> list[Pair]:
         """What is left when no statement can be deleted; those that are deleted early go before others, then those that
@@ -325,13 +319,21 @@ class _Stating:
         undecided = known.there
         rows, places = self._to_try(undecided, left, first, rank)
         while len(rows):
-            margins = self._without(rows, places)
+            step = max(1, _ENTRIES_AT_ONCE // self._head.size)
+            trials = [(rows[begin : begin + step], places[begin : begin + step]) for begin in range(0, len(rows), step)]
+            margins = torch.cat(  # (S, K), without each of the statements
+                [self._lower(self._pooled.alone(at, self._statements.without(at, of).ranges)) for at, of in trials]
+            )
             least = margins.amin(1)
             left[rows, places] = least
             undecided[rows, places] = least > guard
             rows, places, margins = (each[least > guard] for each in (rows, places, margins))
             if len(rows):
-                gone = self._offered(rows, places, left, first, rank)
+                # of the highest level, for each patch the statement that goes first; the first one first
+                level, score = self._keys(rows, places, left, first, rank)
+                gone = (level == level.max()).nonzero()[:, 0]
+                gone = gone[score[gone].argsort(descending=True, stable=True)]
+                gone = gone[_first_of_each(rows[gone], 1)]
                 rows, places, margins = rows[gone], places[gone], margins[gone]
                 count = self._delete(rows, places, margins, guard)
                 rows, places = rows[:count], places[:count]
@@ -345,13 +347,6 @@ class _Stating:
         stated = self._statements.stated[rows, places]
         score = rank[rows, stated] if self._paradigm.ordered else left[rows, places]
         return first[rows, stated] + self._costs[rows, stated], score
-
-    def _offered(self, rows: Tensor, places: Tensor, left: Tensor, first: Tensor, rank: Tensor) -> Tensor:
-        """Of the highest level, for each patch the statement that goes first; the first one first."""
-        level, score = self._keys(rows, places, left, first, rank)
-        free = (level == level.max()).nonzero()[:, 0]
-        free = free[score[free].argsort(descending=True, stable=True)]
-        return free[_first_of_each(rows[free], 1)]
 
     def _to_try(self, undecided: Tensor, left: Tensor, first: Tensor, rank: Tensor) -> tuple[Tensor, Tensor]:
         """Of the highest level, the few statements of each patch that go first; at first, all that were not tried."""
@@ -367,17 +362,6 @@ class _Stating:
         tried = 1 if self._paradigm.ordered else _TRIED
         free = free[_first_of_each(rows[free], tried)].sort().values
         return rows[free], places[free]
-
-    def _without(self, rows: Tensor, places: Tensor) -> Tensor:
-        """(S, K) margins without each of some statements."""
-        step = max(1, _ENTRIES_AT_ONCE // self._head.size)
-        parts = [slice(begin, begin + step) for begin in range(0, len(rows), step)]
-        return torch.cat(
-            [
-                self._lower(self._pooled.alone(rows[part], self._statements.without(rows[part], places[part]).ranges))
-                for part in parts
-            ]
-        )
 
     def _delete(self, rows: Tensor, places: Tensor, margins: Tensor, guard: float) -> int:
         """Delete the first few of some statements about different patches: as many as leave all margins above a guard,
@@ -395,8 +379,6 @@ class _Stating:
         self._statements.delete(trial, count)
         self._pool()
         return count
-
-    # Bounds
 
     def _pool(self) -> None:
         self._pooled = self._pooling.dropping(self._statements.ranges)
