@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 
 from verale.errors import UsageError, nearest
 
-__all__ = ["in_words", "keywords", "options_of", "require_known"]
-
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["HIGHEST", "ORDERS", "PARADIGMS", "READABLE", "Paradigm", "paradigms_of"]
-
 ORDERS = ("rival", "nearest")
 """The orders in which statements about patches are chosen: against the worst open rival, or the published one."""
 

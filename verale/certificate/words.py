@@ -16,44 +16,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
-from functools import cache
 from itertools import count
 from math import inf, isfinite, nextafter
-
-__all__ = [
-    "AS_LABELLED",
-    "LABELS",
-    "NAMED_PICTURE",
-    "OWN_NAMES",
-    "PROTOTYPES",
-    "PROVED_PICTURE",
-    "VerdictInWords",
-    "about",
-    "as_claimed",
-    "above",
-    "below",
-    "between",
-    "claim",
-    "class_name",
-    "enumerated",
-    "float_below",
-    "from_picture",
-    "how_computed",
-    "labelled",
-    "lower_end",
-    "meant_by",
-    "NOT_COMPARED",
-    "not_proved",
-    "part_of",
-    "percent",
-    "pictures_of",
-    "prototypes_named",
-    "seen_alone",
-    "subjects",
-    "upper_end",
-    "where_wrong",
-    "written",
-]
 
 PROVED_PICTURE = "the proved picture"
 NAMED_PICTURE = "the picture that the certificate names"
@@ -245,11 +209,6 @@ def prototypes_named(numbers: Sequence[int]) -> str:
     """
     if len(numbers) <= _NAMED:
         return f"prototype{'' if len(numbers) == 1 else 's'} {enumerated(list(map(str, numbers)))}"
-    return f"{len(numbers)} prototypes ({enumerated(_ranges(numbers))})"
-
-
-def _ranges(numbers: Sequence[int]) -> list[str]:
-    """Increasing numbers, three or more neighbours as a range."""
     said: list[str] = []
     start = 0
     for end in range(1, len(numbers) + 1):
@@ -257,7 +216,7 @@ def _ranges(numbers: Sequence[int]) -> list[str]:
             run = numbers[start:end]
             said += [f"{run[0]}-{run[-1]}"] if len(run) >= _RANGE else map(str, run)
             start = end
-    return said
+    return f"{len(numbers)} prototypes ({enumerated(said)})"
 
 
 def enumerated(words: Sequence[str]) -> str:
@@ -280,7 +239,9 @@ def between(lower: float | Fraction | None, upper: float | Fraction | None, both
     if lower is None or upper is None:
         return "anything"
     low, high = lower_end(lower), upper_end(upper)
-    return both.format(low, high) if Decimal(low) <= Decimal(high) else both.format(_exact(lower), _exact(upper))
+    if Decimal(low) > Decimal(high):
+        low, high = (_plain(_rounded(end, _MOST, ROUND_FLOOR)) for end in (lower, upper))
+    return both.format(low, high)
 
 
 def upper_end(value: float | Fraction) -> str:
@@ -349,27 +310,17 @@ def _told(value: float | Fraction, digits: int, rounding: str) -> str:
     return _plain(_rounded(value, digits, rounding))
 
 
-def _exact(value: float | Fraction) -> str:
-    """A binary64 number with all its digits."""
-    return _plain(_rounded(value, _MOST, ROUND_FLOOR))
-
-
 def _shorter_first(value: float | Fraction, rounding: str) -> Iterator[tuple[str, Decimal]]:
     """A number rounded to one digit, to two, and so on."""
     return ((_plain(number), number) for number in (_rounded(value, digits, rounding) for digits in count(1)))
 
 
 def _rounded(value: float | Fraction, digits: int, rounding: str) -> Decimal:
-    context = _context(digits, rounding)
+    context = Context(prec=digits, rounding=rounding, Emin=-(10**6), Emax=10**6)
     if isinstance(value, float):  # as a decimal it is exact
         return Decimal(value).normalize(context)
     exact = Fraction(value)
     return context.divide(Decimal(exact.numerator), Decimal(exact.denominator)).normalize(context)
-
-
-@cache
-def _context(digits: int, rounding: str) -> Context:
-    return Context(prec=digits, rounding=rounding, Emin=-(10**6), Emax=10**6)
 
 
 def _plain(number: Decimal) -> str:

@@ -2,9 +2,8 @@
 
 from verale.head import pooling as _poolings
 from verale.head import similarity as _similarities
-from verale.head.evaluation import Evaluation, evaluate, evaluate_observed, observables, read_out
 from verale.head.geometry import Box, Cosine, Euclidean, Geometry, InnerProduct, Softmax
-from verale.head.head import Head, require_head
+from verale.head.head import Evaluation, Head, evaluate, evaluate_observed, observables, read_out, require_head
 from verale.head.latents import (
     as_patches,
     described,

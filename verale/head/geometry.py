@@ -11,9 +11,7 @@ import torch
 from torch import Tensor
 
 from verale.errors import HeadError
-from verale.head.fields import Kind, write_fields
-
-__all__ = ["GEOMETRIES", "Box", "Cosine", "Euclidean", "Geometry", "InnerProduct", "Softmax"]
+from verale.head.fields import Kind
 
 
 @dataclass(frozen=True)
@@ -72,25 +70,21 @@ class Box:
         """Whether it has both ends."""
         return self.lower is not None and self.upper is not None
 
-    def to_json(self) -> dict[str, object]:
-        """The field `domain` of a head file."""
-        return write_fields(self)
-
 
 class Geometry(ABC):
-    """What all geometries answer; each one is a frozen dataclass with an entry in `GEOMETRIES`."""
+    """What all geometries answer; each one is a frozen dataclass with an entry in `GEOMETRIES`.
+
+    Attributes:
+        is_distance: whether a small observable means similar. Otherwise a great one does.
+        has_prototypes: whether prototypes are vectors of the head. Otherwise they are the latent channels.
+        needs_directions: whether no prototype may be the zero vector.
+        needs_bounded: whether the observables have to be bounded over the domain, whatever the similarity.
+    """
 
     is_distance: ClassVar[bool] = False
-    """Whether a small observable means similar. Otherwise a great one does."""
-
     has_prototypes: ClassVar[bool] = True
-    """Whether prototypes are vectors of the head. Otherwise they are the latent channels."""
-
     needs_directions: ClassVar[bool] = False
-    """Whether no prototype may be the zero vector."""
-
     needs_bounded: ClassVar[bool] = False
-    """Whether the observables have to be bounded over the domain, whatever the similarity."""
 
     @property
     @abstractmethod
@@ -138,7 +132,6 @@ class Euclidean(Geometry):
         )
 
     def bounded_over(self, domain: Box) -> bool:
-        """In a box with two ends."""
         return domain.bounded
 
 
@@ -160,12 +153,10 @@ class Cosine(Geometry):
 
     @property
     def kind(self) -> str:
-        """One name for each of the two lengths."""
         return "rooted_cosine" if self.rooted else "cosine"
 
     @property
     def undefined_at_zero(self) -> bool:
-        """With epsilon = 0."""
         return self.epsilon == 0
 
     def observables(self, patches: Tensor, points: Tensor) -> Tensor:
@@ -204,11 +195,9 @@ class InnerProduct(Geometry):
             raise HeadError("geometry.radius", f"is {self.radius}, expected a finite number > 0, or None for no ball")
 
     def observables(self, patches: Tensor, points: Tensor) -> Tensor:
-        """<z, p>."""
         return patches @ points.T
 
     def bounded_over(self, domain: Box) -> bool:
-        """In a ball, or in a box with two ends."""
         return self.radius is not None or domain.bounded
 
 
@@ -220,7 +209,6 @@ class Softmax(Geometry):
     has_prototypes = False
 
     def observables(self, patches: Tensor, points: Tensor) -> Tensor:
-        """The masses of the channels."""
         return torch.softmax(patches, dim=-1)
 
 

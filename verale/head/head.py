@@ -1,4 +1,5 @@
-"""What a head is: the frozen description of everything after the latent map."""
+"""What a head is: the frozen description of everything after the latent map; and its reference evaluation in float64,
+rounded to nearest, which is an estimate and never part of a proof."""
 
 from __future__ import annotations
 
@@ -19,16 +20,13 @@ from verale.checker.read.head_file import METADATA_KEY as HEAD_KEY
 from verale.checker.read.head_file import read_head_file
 from verale.errors import HeadError, UsageError, naming
 from verale.files import read, write_atomically
-from verale.head.evaluation import evaluate
-from verale.head.fields import Kind, read_part, write_part
+from verale.head.fields import Kind, read_part, write_fields, write_part
 from verale.head.geometry import GEOMETRIES, Box, Geometry
-from verale.head.latents import as_patches, described, field_tensor, require_path, shortened
+from verale.head.latents import as_patches, described, field_tensor, require_channels, require_path, shortened
 from verale.head.pooling import POOLINGS, MaxPooling, Pooling
 from verale.head.readout import READOUTS, Linear, Readout
 from verale.head.similarity import SIMILARITIES, Similarity
 from verale.tensors import loaded
-
-__all__ = ["Head", "TENSORS", "VERSION", "encode", "require_head"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +219,7 @@ class Head:
         """The head's file, safetensors; the same head gives the same bytes."""
         described: dict[str, Any] = {
             "geometry": write_part(self.geometry, GEOMETRIES),
-            "domain": self.domain.to_json(),
+            "domain": write_fields(self.domain),
             "similarity": write_part(self.similarity, SIMILARITIES),
             "pooling": write_part(self.pooling, POOLINGS),
             "labels": None if self.labels is None else list(self.labels),
@@ -274,6 +272,67 @@ _PARTS: dict[str, Mapping[str, Kind[Any]]] = {
     "readout": READOUTS,
 }
 """The kinds of each part, by the head's field."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What the head computes, for N images.
+
+    Attributes:
+        observables: (N, L, P) m(z_l, p_j).
+        activations: (N, P).
+        logits: (N, C).
+    """
+
+    observables: Tensor
+    activations: Tensor
+    logits: Tensor
+
+    @property
+    def predicted(self) -> Tensor:
+        """(N,) the first class with the largest logit."""
+        return self.logits.argmax(dim=1)
+
+
+def require_depth(head: Head, patches: Tensor) -> None:
+    """Raise LatentsError unless latents (..., D) have the head's number of channels."""
+    require_channels(tuple(patches.shape), head.depth)
+
+
+def observables(head: Head, patches: Tensor) -> Tensor:
+    """m(z_l, p_j) for patches (N, L, D) float64: (N, L, P). Raises LatentsError when the depth does not fit."""
+    require_depth(head, patches)
+    return head.geometry.observables(patches, head.points.to(patches))
+
+
+def evaluate(head: Head, patches: Tensor) -> Evaluation:
+    """Evaluate a head on patches (N, L, D) float64."""
+    return evaluate_observed(head, observables(head, patches))
+
+
+def evaluate_observed(head: Head, observed: Tensor) -> Evaluation:
+    """Evaluate a head on observables (N, L, P)."""
+    activations = head.pooling.pool(observed, lambda values: similarity(head, values))
+    return Evaluation(observed, activations, read_out(head, activations))
+
+
+def similarity(head: Head, observed: Tensor) -> Tensor:
+    """S of observables (..., P)."""
+    scale = 1.0 if head.scale is None else head.scale.to(observed)
+    peak = 0.0 if head.peak is None else head.peak.to(observed)
+    return head.similarity.of(observed, head.geometry, scale, peak)
+
+
+def read_out(head: Head, activations: Tensor) -> Tensor:
+    """Logits (N, C) from activations (N, P)."""
+    bias = None if head.bias is None else head.bias.to(activations)
+    return head.readout.read_out(activations, head.weight.to(activations), bias)
+
+
+def belonging(head: Head, predicted: Tensor) -> Tensor:
+    """(N, P) bool: the prototypes that belong to each of N classes, as no class has a greater weight for them."""
+    weight: Tensor = head.weight[predicted] >= head.weight.amax(0)
+    return weight
 
 
 def require_head(value: object) -> Head:

@@ -27,29 +27,6 @@ from verale.errors import HeadError, InputError, LatentsError, UsageError, namin
 from verale.files import read_buffer, write_atomically
 from verale.tensors import loaded
 
-__all__ = [
-    "as_patches",
-    "described",
-    "digest",
-    "digest_of_all",
-    "field_tensor",
-    "labelled_file",
-    "latents_file",
-    "latents_tensor",
-    "load_labelled",
-    "load_labels",
-    "load_latents",
-    "patches_of",
-    "require_channels",
-    "require_kind",
-    "require_labels",
-    "require_path",
-    "save_latents",
-    "shortened",
-    "tensor_of",
-]
-
-
 _INTEGERS = ("U8", "I8", "I16", "I32", "I64")
 
 

@@ -19,16 +19,17 @@ __all__ = ["POOLINGS", "BankPooling", "FocalPooling", "MaskedMaxPooling", "MaxPo
 
 
 class Pooling(ABC):
-    """What all poolings answer; each one is a frozen dataclass with an entry in `POOLINGS`."""
+    """What all poolings answer; each one is a frozen dataclass with an entry in `POOLINGS`.
+
+    Attributes:
+        is_maximum: whether an activation is the greatest similarity over all patches.
+        needs_all_patches: whether an activation depends on more than the best patch.
+        is_difference: whether an activation is a difference of two similarities, and so up to twice as large.
+    """
 
     is_maximum: ClassVar[bool] = False
-    """Whether an activation is the greatest similarity over all patches."""
-
     needs_all_patches: ClassVar[bool] = False
-    """Whether an activation depends on more than the best patch."""
-
     is_difference: ClassVar[bool] = False
-    """Whether an activation is a difference of two similarities, and so up to twice as large."""
 
     @property
     def least_patches(self) -> int:
@@ -95,17 +96,12 @@ class BankPooling(_Greatest):
 
     @property
     def least_patches(self) -> int:
-        """The class token and one other."""
         return 2
 
     def hidden(self, patches: int, prototypes: int) -> Tensor:
-        """Each bank does not look at the other's patches."""
-        token = torch.arange(patches)[:, None] == 0
-        bank = torch.arange(prototypes) < self.class_token
-        return token != bank
+        return (torch.arange(patches)[:, None] == 0) != (torch.arange(prototypes) < self.class_token)
 
     def check_size(self, prototypes: int) -> None:
-        """Both banks have prototypes."""
         if not self.class_token < prototypes:
             raise HeadError(
                 "pooling.class_token", f"is {self.class_token}, expected less than the {prototypes} prototypes"
@@ -185,21 +181,16 @@ class MaskedMaxPooling(_Greatest):
 
     @property
     def least_patches(self) -> int:
-        """As many as there are columns."""
         return int(self.mask.shape[1])
 
     @property
     def tensors(self) -> dict[str, Tensor]:
-        """The mask."""
         return {"mask": self.mask.to(torch.float32)}
 
     def hidden(self, patches: int, prototypes: int) -> Tensor:
-        """The mask's complement, its last column repeated."""
-        columns = torch.arange(patches).clamp(max=self.least_patches - 1)
-        return ~self.mask.T[columns]
+        return ~self.mask.T[torch.arange(patches).clamp(max=self.least_patches - 1)]
 
     def check_size(self, prototypes: int) -> None:
-        """A row for each prototype."""
         if len(self.mask) != prototypes:
             raise HeadError("mask", f"has {len(self.mask)} rows, expected {prototypes}, one a prototype")
 
@@ -218,7 +209,6 @@ class TopMeanPooling(Pooling):
             raise HeadError("pooling.k", f"is {self.k}, expected at least 1")
 
     def pool(self, observed: Tensor, similarity: Callable[[Tensor], Tensor]) -> Tensor:
-        """The mean of the min(k, L) greatest g_lj."""
         similar = similarity(observed)
         return similar.topk(min(self.k, similar.shape[1]), dim=1).values.mean(dim=1)
 
@@ -253,13 +243,11 @@ class FocalPooling(Pooling):
         return self.kind == _OF_DISTANCES
 
     def pool(self, observed: Tensor, similarity: Callable[[Tensor], Tensor]) -> Tensor:
-        """The largest similarity minus the mean, or minus the similarity at the mean."""
         similar = similarity(observed)
         mean = similarity(observed.mean(dim=1)) if self.of_distances else similar.mean(dim=1)
         return similar.amax(dim=1) - mean
 
     def check(self, geometry: Geometry, similarity: Similarity) -> None:
-        """Defined for some similarities only; the mean distance needs distances."""
         if not similarity.focal:
             raise HeadError("pooling", f"is focal, expected another for {similarity!r}")
         if self.of_distances and not geometry.is_distance:

@@ -17,17 +17,17 @@ from verale.head.latents import field_tensor
 from verale.head.pooling import Pooling
 from verale.head.similarity import Similarity
 
-__all__ = ["Linear", "Maximum", "READOUTS", "Readout", "SoftTree", "merge_slots"]
-
 
 class Readout(ABC):
-    """What all readouts answer; each one is a frozen dataclass with an entry in `READOUTS`."""
+    """What all readouts answer; each one is a frozen dataclass with an entry in `READOUTS`.
+
+    Attributes:
+        kind: its name in head files.
+        bias_per_prototype: whether the bias has one entry a prototype. Otherwise it has one a class.
+    """
 
     kind: ClassVar[str]
-    """Its name in head files."""
-
     bias_per_prototype: ClassVar[bool] = False
-    """Whether the bias has one entry a prototype. Otherwise it has one a class."""
 
     def prototypes(self, weight: Tensor) -> int:
         """P, the number of prototypes that it reads with these weights."""
@@ -59,7 +59,6 @@ class Linear(Readout):
     kind = "linear"
 
     def read_out(self, activations: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        """W a + b."""
         return activations @ weight.T + (0.0 if bias is None else bias)
 
     def check(self, geometry: Geometry, similarity: Similarity, pooling: Pooling) -> None:
@@ -99,11 +98,9 @@ class SoftTree(Readout):
             raise HeadError("readout", "has a node or a leaf with two parents, expected a tree")
 
     def prototypes(self, weight: Tensor) -> int:
-        """One a node."""
         return len(self.absent)
 
     def read_out(self, activations: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        """The value of node 0, from the leaves up."""
         below: dict[int, Tensor] = {-1 - leaf: column for leaf, column in enumerate(weight.T)}
         for node in reversed(range(len(self.absent))):  # children come later
             known = activations[:, node, None]
@@ -111,20 +108,17 @@ class SoftTree(Readout):
         return below[0]
 
     def pull(self, activations: Tensor, weight: Tensor, rival: int, predicted: int) -> Tensor:
-        """The gradient."""
         with torch.enable_grad():
             inputs = activations.clone().requires_grad_()
             logits = self.read_out(inputs[None], weight, None)[0]
             return torch.autograd.grad(logits[rival] - logits[predicted], inputs)[0]
 
     def check(self, geometry: Geometry, similarity: Similarity, pooling: Pooling) -> None:
-        """Activations are in [0, 1]."""
         super().check(geometry, similarity, pooling)
         if not similarity.in_unit(geometry) or not pooling.is_maximum:
             raise HeadError("readout", "is a soft tree, expected activations in [0, 1]: exponentials, max pooling")
 
     def check_tensors(self, weight: Tensor, bias: Tensor | None, prototypes: int) -> None:
-        """One column of W a leaf, and no bias."""
         if weight.shape[1] != prototypes + 1:
             raise HeadError(
                 "weight", f"has {weight.shape[1]} columns, expected {prototypes + 1}, one a leaf of the tree"
@@ -144,12 +138,10 @@ class Maximum(Readout):
     bias_per_prototype = True
 
     def read_out(self, activations: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        """The greatest a_j + b_j of each class."""
         scores = activations + (0.0 if bias is None else bias)
         return torch.where(weight > 0, scores[:, None], -torch.inf).amax(dim=2)
 
     def check_tensors(self, weight: Tensor, bias: Tensor | None, prototypes: int) -> None:
-        """W says which prototypes belong to which class."""
         member = (weight == 1) | (weight == 0)
         if not bool(member.all() & (weight == 1).any(1).all()):
             raise HeadError(

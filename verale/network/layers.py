@@ -20,29 +20,6 @@ from torch.nn import functional
 from verale.checker.read.network_file import Layer
 from verale.tensors import loaded
 
-__all__ = [
-    "OPERATIONS",
-    "AveragePooling",
-    "Clamp",
-    "Concatenation",
-    "Convolution",
-    "Flattening",
-    "FullConnection",
-    "Gaussian",
-    "InverseRoot",
-    "LeakyRectifier",
-    "NetworkLayer",
-    "Operation",
-    "Pair",
-    "Product",
-    "Rectifier",
-    "Sigmoid",
-    "SpatialMaximum",
-    "Sum",
-    "Tanh",
-    "Upsampling",
-]
-
 Pair = tuple[int, int]
 """One number for rows, one for columns."""
 

@@ -21,7 +21,7 @@ from verale.checker.certificate import (
 )
 from verale.errors import LatentsError, naming
 from verale.head import Head, Linear, as_patches, evaluate_observed
-from verale.head.evaluation import belonging, observables, similarity
+from verale.head.head import belonging, observables, similarity
 from verale.report.collect import Collection, Item
 
 __all__ = [

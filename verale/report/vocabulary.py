@@ -12,7 +12,7 @@ from verale.checker.options import CHOICES, PROVED
 from verale.checker.receptive import ReceptiveFields as Checked
 from verale.checker.verdict import printable
 from verale.head import Cosine, Euclidean, MaskedMaxPooling, Softmax
-from verale.head.evaluation import similarity
+from verale.head.head import similarity
 
 if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields

@@ -35,7 +35,7 @@ from verale.head import (
     evaluate_observed,
     read_out,
 )
-from verale.head.evaluation import similarity
+from verale.head.head import similarity
 from verale.rounding import Enclosure
 
 PLAIN = {name: lambda seed, name=name: small_head(name, seed) for name in GEOMETRIES}

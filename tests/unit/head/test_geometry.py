@@ -9,6 +9,7 @@ from support.exact import PRECISION, observable
 from support.small import metric_head
 
 from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, Softmax, observables
+from verale.head.fields import write_fields
 from verale.head.geometry import GEOMETRIES
 from verale.paradigms import PARADIGMS
 
@@ -51,7 +52,7 @@ def test_where_observables_are_bounded(box: Box):
     assert Euclidean().bounded_over(box) == InnerProduct().bounded_over(box) == box.bounded
     assert Cosine().bounded_over(box) and Softmax().bounded_over(box) and InnerProduct(3.0).bounded_over(box)
     spelled = [None if end is None else float(end).hex() for end in (box.lower, box.upper)]
-    assert list(box.to_json().values()) == spelled
+    assert list(write_fields(box).values()) == spelled
     assert InnerProduct(3.0).radius == 3.0 and Euclidean().radius is Cosine().radius is Softmax().radius is None
 
 

@@ -14,9 +14,9 @@ from verale.checker.read.head_file import HeadPart
 from verale.checker.read.similarities import SIMILARITIES as KINDS
 from verale.errors import HeadError
 from verale.head import Box, Geometry, Head
-from verale.head.evaluation import similarity as reference
 from verale.head.fields import read_part, write_part
 from verale.head.geometry import GEOMETRIES
+from verale.head.head import similarity as reference
 from verale.head.similarity import SIMILARITIES, StudentT  # type: ignore[attr-defined]
 
 every_similarity = pytest.mark.parametrize(("row", "geometry"), CASES, ids=NAMES)

@@ -16,7 +16,7 @@ from verale.certificate import ActivationStatement, Certificate, SumStatement
 from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.head import Cosine, Head, Identity
-from verale.head.evaluation import belonging
+from verale.head.head import belonging
 from verale.search.costs import Avoid
 from verale.search.explain import explain
 from verale.search.options import SearchOptions, Unexplained
