@@ -395,7 +395,7 @@ read/pictures.py Pictures.find: a file that cannot be used is forgotten
 read/pictures.py Picture.key: rows and columns are exchanged
     b'verale.picture.v1 %d %d %d\n' % self.shape => b'verale.picture.v1 %d %d %d\n' % self.shape[::-1]
     unit/checker/read/test_pictures.py::test_reads_every_filter[filters0-shape0]
-read/pictures.py _tensor: floats are bytes
+read/pictures.py _opened: floats are bytes
     never tensor.dtype != "U8"
     corpus/test_messages.py::test_what_is_refused_is_told_why[picture/picture-floats]
 read/network_file.py _layers: a layer that nobody reads is left
@@ -694,10 +694,10 @@ read/formats.py nullable: a missing end is 0
 read/formats.py _object: of two fields of one name the last one counts
     never len(value) != len(pairs)
     corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/repeated-key]
-read/formats.py _check_places: a header may be longer than the file
-    never at != size
+read/formats.py read_tensors: a header may be longer than the file
+    never at != len(stored)
     corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/head-tail]
-read/head_file.py _read: the digest is of the description alone
+read/head_file.py read_head_file: the digest is of the description alone
     hashlib.sha256(data) => hashlib.sha256(repr(description).encode('utf-8'))
     unit/checker/read/test_head_file.py::test_reads_a_euclidean_head
 read/head_file.py HeadFile._check_domain: a domain may be empty

@@ -9,13 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TypeVar
 
 from ..dyadic import Exact, exact
 from ..errors import FormatError, LatentsError
-from .formats import Entry, Tensor, read_tensors
-
-_Stored = TypeVar("_Stored", Entry, Tensor)
+from .formats import Tensor, read_tensors
 
 LARGEST = 16 * 2**30
 """Bytes of a latents file that is read. A file can claim more than any machine has, and take no space."""
@@ -77,26 +74,18 @@ class LatentsFile:
         return self.tensor.shape[1 if self.channels_first else 2]
 
 
-def latents_among(tensors: Mapping[str, _Stored]) -> _Stored:
-    """The tensor `latents` of a file. Raises FormatError unless it is there, of a shape and type that latents have."""
-    if "latents" not in tensors:
-        raise FormatError(f"holds {', '.join(map(ascii, tensors)) or 'no tensor'}, expected a tensor 'latents'")
-    stored = tensors["latents"]
-    if len(stored.shape) not in (3, 4) or 0 in stored.shape[1:]:
-        raise FormatError(
-            f"tensor 'latents' has shape {list(stored.shape)}, expected (N, D, H, W) or (N, L, D), with a patch and a"
-            " coordinate"
-        )
-    if stored.dtype not in ("F32", "F64"):
-        raise FormatError(f"tensor 'latents' has dtype {stored.dtype}, expected F32 or F64")
-    return stored
-
-
 def read_latents_file(data: bytes | bytearray) -> LatentsFile:
     """The latents file of these bytes. Raises LatentsError."""
     try:
         _, tensors = read_tensors(data)
-        tensor = latents_among(tensors)
+        if "latents" not in tensors:
+            raise FormatError(f"holds {', '.join(map(ascii, tensors)) or 'no tensor'}, expected a tensor 'latents'")
+        tensor = tensors["latents"]
+        if len(tensor.shape) not in (3, 4) or 0 in tensor.shape[1:]:
+            raise FormatError(
+                f"tensor 'latents' has shape {list(tensor.shape)}, expected (N, D, H, W) or (N, L, D), with a patch and"
+                " a coordinate"
+            )
         tensor.check_finite()
         return LatentsFile(tensor, tensors)
     except FormatError as error:

@@ -125,10 +125,14 @@ class Network:
 
 def read_network(data: bytes) -> Network:
     """The network of a file's bytes. Raises NetworkError, which names the field, layer or tensor."""
+    required: Readers = {"input": _input, "layers": lambda value, where: value}
     try:
-        return _read(data)
+        description, tensors = read_described(data, LARGEST, METADATA_KEY, required)
+        shape, mean, std = description["input"]
+        layers = _layers(description["layers"], shape, tensors)
     except FormatError as error:
         raise NetworkError(f"network file: {error}") from None
+    return Network(hashlib.sha256(data).hexdigest(), len(data), shape, mean, std, layers)
 
 
 def is_name(name: str) -> bool:
@@ -171,15 +175,6 @@ _KINDS: dict[str, Readers] = {
 }
 """The kinds of layers, and the fields of each."""
 _COMMON: Readers = {"name": text, "inputs": listed(text, expected="a list of names")}
-
-
-def _read(data: bytes) -> Network:
-    description, tensors = read_described(
-        data, LARGEST, METADATA_KEY, {"input": _input, "layers": lambda value, where: value}
-    )
-    shape, mean, std = description["input"]
-    layers = _layers(description["layers"], shape, tensors)
-    return Network(hashlib.sha256(data).hexdigest(), len(data), shape, mean, std, layers)
 
 
 def _input(value: Any, where: str) -> tuple[Shape, tuple[Fraction, ...], tuple[Fraction, ...]]:

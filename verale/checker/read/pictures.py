@@ -21,7 +21,7 @@ from math import prod
 
 from ..errors import FormatError, PictureError, UnprovedError
 from ..limit import LIMIT, Clock, allowed
-from .formats import Tensor, brief, read_tensors
+from .formats import brief, read_tensors
 
 LARGEST = 16 * 2**30
 """Bytes of a tensor file."""
@@ -154,17 +154,13 @@ def opened_files(
         except MemoryError:
             yield UnreadFile(file.name, "takes more memory than there is")
         except FormatError as error:
-            yield UnreadFile(file.name, f"{_kind(data)}: {error}")
+            yield UnreadFile(file.name, f"{'PNG' if data.startswith(SIGNATURE) else 'pictures'} file: {error}")
         except UnprovedError as error:
             taken += clock.taken
             yield UnreadFile(file.name, str(error), limited=True)
         else:
             taken += stored.taken
             yield stored
-
-
-def _kind(data: bytes) -> str:
-    return "PNG file" if data[: len(SIGNATURE)] == SIGNATURE else "pictures file"
 
 
 def _opened(data: bytes, shape: tuple[int, int, int], clock: Clock) -> StoredPictures:
@@ -177,13 +173,9 @@ def _opened(data: bytes, shape: tuple[int, int, int], clock: Clock) -> StoredPic
         FormatError: a file that breaks a rule.
         UnprovedError: one that takes longer, or more memory.
     """
-    if data[: len(SIGNATURE)] != SIGNATURE:
-        return StoredPictures(shape, _tensor(data, shape).data, taken=clock.taken)
-    clock.keep(3 * prod(shape), 1)
-    return StoredPictures(shape, read_png(data, shape, clock.look), len(data), clock.taken)
-
-
-def _tensor(data: bytes, shape: tuple[int, int, int]) -> Tensor:
+    if data.startswith(SIGNATURE):
+        clock.keep(3 * prod(shape), 1)
+        return StoredPictures(shape, read_png(data, shape, clock.look), len(data), clock.taken)
     _, tensors = read_tensors(data)
     if "pictures" not in tensors:
         raise FormatError(
@@ -196,7 +188,7 @@ def _tensor(data: bytes, shape: tuple[int, int, int]) -> Tensor:
         raise FormatError(
             f"tensor 'pictures' has shape {list(tensor.shape)}, expected (N, C, H, W) with the network's {list(shape)}"
         )
-    return tensor
+    return StoredPictures(shape, tensor.data, taken=clock.taken)
 
 
 class Pictures:
