@@ -34,7 +34,7 @@ proved/claims.py ProvedAudit.at_image: what is not proved is true
 numbers.py agreed: what one kernel decides is decided
     StatementAt(None) => first
     unit/checker/test_at_image.py::test_each_is_decided_by_the_reading[all]
-auditor.py _is_decided: nobody else is asked what is not decided
+auditor.py Auditor.at_image: nobody else is asked what is not decided
     all(each.true is not None for each in statements) => True
     unit/checker/test_at_image.py::test_each_is_decided_by_the_reading[proved-or-arb]
 numbers.py Items.finish: numbers may go on
@@ -786,11 +786,11 @@ subject.py Subjects.of: statements come before the image
 subject.py _require: whatever the head is
     never named != digest
     unit/checker/test_auditor.py::test_another_head[arb]
-auditor.py _is_final: the rules are asked only where the other refutes
+auditor.py Auditor._judge_read: the rules are asked only where the other refutes
     verdict.status in _DECIDED or verdict.false or verdict.spent
     => verdict.status is not Status.REFUTED
     unit/checker/test_together.py::test_minimality_that_is_not_covered_is_proved_by_arb_and_the_verdict_says_so
-auditor.py _is_final: who proves depends on how fast the processor is
+auditor.py Auditor._judge_read: who proves depends on how fast the processor is
     without verdict.spent
     unit/checker/test_together.py::TestOrder::test_who_proves_does_not_depend_on_how_fast_the_processor_is
 proved/program.py find_program_if_any: without the program that is named the rules prove
