@@ -14,7 +14,6 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import partial
-from typing import NoReturn
 
 _TICK = 0.05
 """Seconds between two looks at the processor time that an answer has taken."""
@@ -54,17 +53,8 @@ def _said(ended: Future[object]) -> tuple[str, bool]:
     return (said, True) if isinstance(said, str) else (f"error: {type(said).__name__}", False)
 
 
-def main() -> NoReturn:
-    """Greet, answer lines of stdin until it ends, and end this process, whatever of V8 still runs in it."""
-    code = 1
-    try:
-        _serve()
-        code = 0
-    finally:
-        os._exit(code)
-
-
-def _serve() -> None:
+def main() -> None:
+    """Greet, and answer lines of stdin until it ends."""
     modules, megabytes = sys.argv[1:]
     with suppress(ImportError, OSError, ValueError):
         import resource
@@ -96,4 +86,9 @@ def _serve() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    code = 1
+    try:
+        main()
+        code = 0
+    finally:
+        os._exit(code)  # whatever of V8 still runs

@@ -138,8 +138,8 @@ def test_what_it_does_not_cover_is_refused_by_name(asked) -> None:
 def test_a_part_that_the_program_does_not_know_is_not_covered(part, asked, monkeypatch) -> None:
     """A pooling that Python has learned and Rocq has not: nothing is asked. Similarities it takes by their steps."""
     auditor = Auditor(HEAD, LATENTS, "proved")
-    known = {name: names.replace("max ", "", 1) for name, names in text._KNOWN.items()}
-    monkeypatch.setitem(text._KNOWN, part, known[part])
+    known = {name: names.replace("max ", "", 1) for name, names in text.KNOWN.items()}
+    monkeypatch.setitem(text.KNOWN, part, known[part])
     verdict = auditor.check(GOOD)
     assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "uncovered")
     assert f"not covered by the proof: the {part} " in verdict.message and asked.questions == []
