@@ -101,21 +101,16 @@ def labelled_file(latents: object, labels: object = None, logits: object = None)
     if labels is not None:
         tensors["labels"] = torch.tensor(require_labels(labels, len(tensors["latents"])), dtype=torch.int64)
     if logits is not None:
-        tensors["logits"] = _logits(logits, len(tensors["latents"]))
+        values, images = tensor_of(logits), len(tensors["latents"])
+        if values is None or values.dtype not in (torch.float32, torch.float64) or values.dim() != 2:
+            is_what = described(logits) if values is None else f"{values.dtype} {tuple(values.shape)}"
+            raise LatentsError(f"logits are {is_what}, expected floats (N, C), as the network gave them")
+        if len(values) != images or not torch.isfinite(values).all():
+            problem = f"are of {len(values)} images" if len(values) != images else "hold NaN or infinity"
+            raise LatentsError(f"logits {problem}, expected finite numbers of {images} images, as there are latents")
+        tensors["logits"] = values.cpu().contiguous()
     data: bytes = safetensors.torch.save(tensors)
     return data
-
-
-def _logits(logits: object, images: int) -> Tensor:
-    """A network's logits (N, C). Raises LatentsError."""
-    values = tensor_of(logits)
-    if values is None or values.dtype not in (torch.float32, torch.float64) or values.dim() != 2:
-        is_what = described(logits) if values is None else f"{values.dtype} {tuple(values.shape)}"
-        raise LatentsError(f"logits are {is_what}, expected floats (N, C), as the network gave them")
-    if len(values) != images or not torch.isfinite(values).all():
-        problem = f"are of {len(values)} images" if len(values) != images else "hold NaN or infinity"
-        raise LatentsError(f"logits {problem}, expected finite numbers of {images} images, as there are latents")
-    return values.cpu().contiguous()
 
 
 def load_latents(path: str | Path) -> Tensor:
@@ -129,21 +124,13 @@ def load_latents(path: str | Path) -> Tensor:
     return loaded(_read(path).tensor)
 
 
-def load_labels(path: str | Path) -> list[int] | None:
-    """The tensor `labels` (N,) of a latents file, the images' true classes; None without one. Raises InputError."""
-    return _labels(path, _read(path))
-
-
 def load_labelled(path: str | Path, data: bytes | None = None) -> tuple[Tensor, list[int] | None]:
-    """`load_latents` and `load_labels` of the same bytes, which may have been read already. Raises InputError."""
+    """The tensors `latents` and `labels` (N,), the images' true classes, of a file whose bytes may have been read
+    already; None where it has no labels. Raises InputError."""
     file = _read(path, data)
-    return loaded(file.tensor), _labels(path, file)
-
-
-def _labels(path: str | Path, file: LatentsFile) -> list[int] | None:
     labels = file.tensors.get("labels")
     if labels is None:
-        return None
+        return loaded(file.tensor), None
     if labels.dtype not in _INTEGERS or len(labels.shape) != 1:
         raise InputError(
             path, f"holds labels {labels.dtype} {list(labels.shape)}, expected one integer an image, or no labels"
@@ -152,8 +139,7 @@ def _labels(path: str | Path, file: LatentsFile) -> list[int] | None:
         raise InputError(
             path, f"holds {labels.shape[0]} labels for {file.images} images, expected one each, or no labels"
         )
-    classes: list[int] = loaded(labels).tolist()
-    return classes
+    return loaded(file.tensor), loaded(labels).tolist()
 
 
 def _read(path: str | Path, given: bytes | None = None) -> LatentsFile:

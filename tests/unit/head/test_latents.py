@@ -7,7 +7,7 @@ import safetensors.torch
 import torch
 
 from verale.errors import InputError, LatentsError
-from verale.head import as_patches, digest, digest_of_all, load_labels, load_latents, save_latents
+from verale.head import as_patches, digest, digest_of_all, load_labelled, load_latents, save_latents
 
 
 def test_grid_and_list_layout_are_the_same_patches():
@@ -66,10 +66,10 @@ def test_a_type_that_torch_does_not_have_is_refused(tmp_path):
 def test_labels_travel_with_the_latents(tmp_path):
     latents = torch.rand(3, 2, 2, 2)
     save_latents(tmp_path / "z", latents, labels=[2, 0, 1])
-    assert load_labels(tmp_path / "z") == [2, 0, 1]
+    assert load_labelled(tmp_path / "z")[1] == [2, 0, 1]
     assert torch.equal(load_latents(tmp_path / "z"), latents)
     save_latents(tmp_path / "z", latents)
-    assert load_labels(tmp_path / "z") is None
+    assert load_labelled(tmp_path / "z")[1] is None
 
 
 @pytest.mark.parametrize("labels", [torch.rand(3), torch.zeros(3, 1, dtype=torch.int64), torch.zeros(3).to(torch.bool)])
@@ -77,7 +77,7 @@ def test_what_are_no_labels_is_refused(labels, tmp_path):
     tensors = {"latents": torch.rand(3, 2, 2, 2), "labels": labels}
     (tmp_path / "z").write_bytes(safetensors.torch.save(tensors))
     with pytest.raises(InputError, match=r"z: holds labels .*expected one integer an image"):
-        load_labels(tmp_path / "z")
+        load_labelled(tmp_path / "z")
 
 
 def test_the_digest_of_all_depends_on_every_image_and_their_order():
