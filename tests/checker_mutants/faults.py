@@ -684,10 +684,10 @@ reading/deployment.py deployed_margins: a rival's logit is exact
 # What is read.
 read/formats.py Tensor.check_finite: great numbers below 0 are not looked at
     without b'\xff' in uppermost
-    unit/checker/read/test_safetensors_reader.py::test_refuses_what_is_not_finite[-inf-F32]
+    unit/checker/read/test_formats.py::test_refuses_what_is_not_finite[-inf-F32]
 read/formats.py index: a truth value is an integer
     type(value) is not int => not isinstance(value, int)
-    unit/checker/read/test_json_reader.py::test_index_refuses[True]
+    unit/checker/read/test_formats.py::test_index_refuses[True]
 read/formats.py nullable: a missing end is 0
     None if value is None else read(value, where) => Fraction(0) if value is None else read(value, where)
     unit/checker/read/test_head_file.py::test_reads_a_euclidean_head
@@ -874,7 +874,7 @@ file_auditor.py FileAuditor.audit: an audited file is read again by its name
     unit/checker/test_file_auditor.py::test_bytes_are_audited_under_any_name
 file_auditor.py print_line: a line may end in its middle
     printable(line) => line
-    unit/checker/test_output.py::test_a_line_is_one_line
+    unit/checker/test_main.py::test_a_line_is_one_line
 file_auditor.py standard_streams: a verdict that is printed nowhere is one
     never printed.failure is not None
     unit/checker/test_streams.py::test_what_is_not_printed_whole_is_not_done[0]

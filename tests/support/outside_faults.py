@@ -258,7 +258,7 @@ search/through.py ThroughNetwork.__post_init__: float32 is explained of a networ
     unit/cli/test_network.py::test_a_file_of_which_nothing_is_claimed_in_float32_is_told_so
 network/network.py _why_not: a magnitude says nothing
     never _greatest(operation.magnitude, operation.weight) > GREATEST_FOLDED
-    unit/network/test_binary32.py::test_what_a_file_excludes_is_refused_with_layer_value_and_remedy
+    unit/network/test_network.py::test_what_a_file_excludes_is_refused_with_layer_value_and_remedy
 bounds/network.py _Rules.sums: what may overflow in float32 is known
     never _may_overflow(operation, terms, given, bound)
     unit/bounds/test_network.py::test_numbers_that_may_overflow_in_float32_are_not_known_there_and_told

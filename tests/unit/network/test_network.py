@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 from dataclasses import replace
 from typing import Any
@@ -9,16 +11,29 @@ from typing import Any
 import pytest
 import safetensors.torch
 import torch
+from PIL import Image
 from support.torch_networks import MEAN, NETWORKS, SHAPE, STD, frozen_network, random_pictures
+from torch import Tensor
 
 from verale.checker.read.network_file import METADATA_KEY as NETWORK_KEY
 from verale.checker.read.network_file import read_network
+from verale.checker.read.pictures import PictureFile, Pictures, StoredPictures, opened_files
 from verale.errors import InputError, NetworkError, UsageError
-from verale.network import FrozenNetwork, walk
+from verale.network import (
+    NOT_CLAIMED,
+    FrozenNetwork,
+    picture_digest,
+    pictures_file,
+    pictures_of,
+    require_binary32,
+    walk,
+)
 from verale.network.layers import (
     AveragePooling,
     Clamp,
     Convolution,
+    Gaussian,
+    InverseRoot,
     LeakyRectifier,
     NetworkLayer,
     Product,
@@ -150,3 +165,102 @@ def test_pictures_of_another_kind_are_refused() -> None:
         network().latents(torch.zeros(1, *SHAPE))
     with pytest.raises(UsageError, match="expected uint8"):
         network().latents(torch.zeros(1, 3, 8, 8, dtype=torch.uint8))
+
+
+# Of which networks nothing is claimed in binary32: what a file shows of it is refused before anything is explained.
+
+
+def one_of(*operations: object, mean: float = 0.5, std: float = 0.25) -> FrozenNetwork:
+    names = ["picture", *map(str, range(len(operations)))]
+    layers = [NetworkLayer(names[n + 1], (names[n],), each) for n, each in enumerate(operations)]  # type: ignore[arg-type]
+    return FrozenNetwork((1, 2, 2), (mean,), (std,), tuple(layers))
+
+
+def convolution(weight: float, bias: float | None = None, magnitude: float | None = None) -> Convolution:
+    def tensor(number: float | None) -> Tensor | None:
+        return None if number is None else torch.tensor([number], dtype=torch.float64)
+
+    kernel = torch.full((1, 1, 1, 1), weight, dtype=torch.float64)
+    return Convolution((1, 1), (0, 0), (1, 1), 1, kernel, tensor(bias), tensor(magnitude))
+
+
+CLAIMED = [
+    one_of(convolution(1.0), Rectifier()),
+    one_of(convolution(2.0**40, 2.0**40), LeakyRectifier(0.0), LeakyRectifier(2.0**-100)),
+    one_of(convolution(1.0), Clamp(0.0, 6.0)),
+    one_of(convolution(2.0**32, 1.0, 2.0**32), std=2.0**-125),
+]
+REFUSED = {
+    "layer '1': has the slope 1e-40, which float32 may take as 0": one_of(convolution(1.0), LeakyRectifier(1e-40)),
+    "layer '1': is of the kind gaussian, of which nothing is claimed": one_of(convolution(1.0), Gaussian()),
+    "layer '1': is of the kind inverse_root, of which": one_of(convolution(1.0), InverseRoot()),
+    "layer '1': has ends of up to 1e\\+38, which may overflow": one_of(convolution(1.0), Clamp(0.0, 1e38)),
+    "layer '0': has numbers of up to 1e\\+39, which may overflow": one_of(convolution(1e39)),
+    "layer '0': has numbers of up to 1e\\+300, which may": one_of(convolution(1.0, -1e300)),
+    "layer '0': has a batch normalisation folded in": one_of(convolution(1.0, 1.0, NOT_CLAIMED)),
+    "'0': .* its magnitude or its weight is beyond 2": one_of(convolution(-(2.0**33), 1.0, 2.0)),
+    "'input': has mean .* and std .*, which may overflow": one_of(convolution(1.0), std=2.0**-126),
+    "'input': has mean \\(1e\\+300,\\)": one_of(convolution(1.0), mean=1e300),
+}
+
+
+@pytest.mark.parametrize("number", range(len(CLAIMED)))
+def test_what_is_claimed_is_not_refused(number: int) -> None:
+    require_binary32(CLAIMED[number])
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_a_file_excludes_is_refused_with_layer_value_and_remedy(message: str) -> None:
+    with pytest.raises(NetworkError, match=message) as error:
+        require_binary32(REFUSED[message])
+    assert str(error.value).endswith("only real arithmetic is claimed of this network (arithmetic='real')")
+
+
+def test_a_sum_that_is_too_long_is_refused() -> None:
+    terms = 2**21
+    layers = (
+        NetworkLayer("flat", ("picture",), Convolution((1, 1), (0, 0), (1, 1), 1, torch.ones(1, 1, terms, 1))),
+        NetworkLayer("one", ("flat",), Rectifier()),
+    )
+    with pytest.raises(NetworkError, match=f"'flat': sums {terms} products, expected at most {terms - 32} in float32"):
+        require_binary32(FrozenNetwork((1, terms, 1), (0.0,), (1.0,), layers))
+
+
+# Pictures are tensors of the values that the checker reads, and have the digest that it computes.
+
+
+SMALL = (3, 5, 4)
+
+
+def png(picture: torch.Tensor) -> bytes:
+    """A PNG of uint8 (C, H, W)."""
+    stream = io.BytesIO()
+    array = picture[0] if len(picture) == 1 else picture.permute(1, 2, 0)
+    Image.fromarray(array.numpy()).save(stream, "PNG")
+    return stream.getvalue()
+
+
+def opened(data: bytes, shape: tuple[int, int, int]) -> StoredPictures:
+    (stored,) = opened_files([PictureFile("p", lambda: data)], shape)
+    assert isinstance(stored, StoredPictures)
+    return stored
+
+
+@pytest.mark.parametrize("shape", [SMALL, (1, 5, 4)])
+def test_a_png_and_a_tensor_are_the_same_picture(shape: tuple[int, int, int]) -> None:
+    pictures = random_pictures(3, shape=shape)
+    assert torch.equal(pictures_of(opened(png(pictures[1]), shape)), pictures[1:2])
+    assert torch.equal(pictures_of(opened(pictures_file(pictures), shape)), pictures)
+    assert pictures_of(opened(pictures_file(pictures[:0]), shape)).shape == (0, *shape)
+    head = "verale.picture.v1 {} {} {}\n".format(*shape).encode()
+    assert picture_digest(pictures[1]) == hashlib.sha256(head + bytes(pictures[1].flatten().tolist())).hexdigest()
+    for data in png(pictures[1]), pictures_file(pictures):
+        assert Pictures([PictureFile("p", lambda data=data: data)], shape).find(picture_digest(pictures[1])) is not None
+
+
+def test_a_tensor_can_be_written_and_leaves_the_file_as_it_is() -> None:
+    pictures = random_pictures(2, shape=SMALL)
+    data = pictures_file(pictures)
+    loaded = pictures_of(opened(data, SMALL))
+    loaded.zero_()
+    assert data == pictures_file(pictures)
