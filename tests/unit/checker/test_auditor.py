@@ -152,31 +152,6 @@ def test_another_head(auditor: Auditor) -> None:
     assert check(files.encode(document()), bytes(changed)).reason == "subject"
 
 
-def test_other_latents(auditor: Auditor) -> None:
-    value = document()
-    value["subject"][1]["digest"]["sha256"] = "0" * 64
-    verdict = auditor.check(files.encode(value))
-    assert reasons(verdict) == (Status.NOT_PROVED, "subject", 6)
-    assert "no image of the latents file" in verdict.message
-
-
-def test_latents_of_another_image_of_the_file(auditor: Auditor) -> None:
-    verdict = auditor.check(files.encode(document(image=OTHER_IMAGE)))
-    assert reasons(verdict) == (Status.NOT_PROVED, "instance", 7)
-
-
-def test_a_swapped_class_is_refuted_with_latents_and_not_proved_without(auditor: Auditor) -> None:
-    value = files.encode(document(predicted=1))
-    assert reasons(auditor.check(value)) == (Status.REFUTED, "refuted", 4)
-    assert check(value, HEADS["euclidean"]).reason == "entailment"
-
-
-def test_every_cut_is_malformed(auditor: Auditor) -> None:
-    data = files.encode(document())
-    for length in range(0, len(data), 37):
-        assert reasons(auditor.check(data[:length])) == (Status.MALFORMED, "malformed", 5)
-
-
 def edit(change: Callable[[dict[str, Any]], Any], **options: Any) -> bytes:
     value = document(**options)
     change(value)
@@ -220,17 +195,6 @@ def test_unusable_input() -> None:
         Auditor(HEADS["euclidean"], files.latents([[[1.0, 2.0]]]))
     with pytest.raises(KernelError):
         Auditor(HEADS["euclidean"], kernel="float")
-
-
-def test_one_auditor_many_certificates(auditor: Auditor) -> None:
-    good, bad = files.encode(document()), files.encode(document(predicted=1))
-    first = auditor.check(good)
-    assert [auditor.check(data).status for data in (bad, b"", good)] == [
-        Status.REFUTED,
-        Status.MALFORMED,
-        Status.PROVED,
-    ]
-    assert auditor.check(good) == first
 
 
 def test_kernels_that_disagree_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

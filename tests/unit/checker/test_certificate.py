@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 from copy import deepcopy
 from fractions import Fraction
 from typing import Any
@@ -17,14 +16,12 @@ from verale.checker.certificate import (
     FloorStatement,
     OrderStatement,
     PatchStatement,
-    Statement,
     read_certificate,
 )
 from verale.checker.errors import FormatError
 from verale.checker.head import read_head
 
 HEAD = files.head([[1.0] * 4, [0.0] * 4, [0.5] * 4], [[0.5, 0.25]] * 4)
-SOFTMAX = files.head([[1.0] * 4, [0.0] * 4, [0.5] * 4], geometry=files.SOFTMAX, similarity=files.IDENTITY)
 IMAGE = [[0.5, 0.5], [0.25, 0.75]]
 STATEMENTS = [
     files.patch_statement(0, 3, 0.0, 0.5),
@@ -37,27 +34,6 @@ def document(statements: Any = STATEMENTS, **options: Any) -> dict[str, Any]:
     return files.document(HEAD, deepcopy(statements), predicted=1, classes=3, patches=2, image=IMAGE, **options)
 
 
-def edited(edit: Callable[[Any], Any], **options: Any) -> dict[str, Any]:
-    value = document(**options)
-    edit(value)
-    return value
-
-
-def put(*path: Any) -> Callable[[Any], None]:
-    """An edit that sets what the path, all but its last element, leads to."""
-    *way, name, value = path
-
-    def edit(target: Any) -> None:
-        for step in way:
-            target = target[step]
-        target[name] = value
-
-    return edit
-
-
-P = "predicate"
-
-
 def test_reads_a_certificate() -> None:
     certificate = read_certificate(
         files.encode(document(minimality=True) | {"extensions": {"any": [1, "thing", None]}})
@@ -68,50 +44,6 @@ def test_reads_a_certificate() -> None:
     assert certificate.statements[1] == PatchStatement(1, 3, -Fraction(1, 4), -Fraction(1, 4))
     assert certificate.margins[1] is None
     certificate.check_against(read_head(HEAD))
-
-
-def test_reads_the_forms_of_top_k() -> None:
-    statements = [files.activation_statement(2, 0.5, 1.0), files.order_clause([0, 2], 0.25), files.floor([1], 0.5)]
-    certificate = read_certificate(files.encode(document(statements, paradigm="top_k")))
-    half, quarter, one = Fraction(1, 2), Fraction(1, 4), Fraction(1)
-    expected = (ActivationStatement(2, half, one), OrderStatement((0, 2), quarter), FloorStatement((1,), half))
-    assert certificate.statements == expected
-    certificate.check_against(read_head(HEAD))
-
-
-@pytest.mark.parametrize(
-    ("statements", "paradigm", "expected"),
-    [
-        ([files.patch_statement(1, 2, None, 1.0)], "projection", PatchStatement(1, 2, None, Fraction(1))),
-        ([files.patch_statement(1, 2, 0.5, None)], "projection", PatchStatement(1, 2, Fraction(1, 2), None)),
-        ([files.activation_statement(2, None, 1.0)], "top_k", ActivationStatement(2, None, Fraction(1))),
-        ([files.activation_statement(2, 0.5, None)], "top_k", ActivationStatement(2, Fraction(1, 2), None)),
-    ],
-)
-def test_reads_statements_with_one_end(statements: list[Any], paradigm: str, expected: Statement) -> None:
-    certificate = read_certificate(files.encode(document(statements, paradigm=paradigm)))
-    assert certificate.statements == (expected,)
-    certificate.check_against(read_head(HEAD))
-
-
-def prices(rival: Any = 0, prototypes: Any = (1, 3), values: Any = ("0x1p-3", "0x1p-4")) -> dict[str, Any]:
-    return {"rival": rival, "prototypes": list(prototypes), "prices": list(values)}
-
-
-def priced(*entries: Any) -> Callable[[Any], None]:
-    """An edit that makes it a certificate of `assignment` with prices."""
-
-    def edit(target: Any) -> None:
-        target[P].update(paradigm="assignment", hints={"prices": list(entries)})
-
-    return edit
-
-
-def test_reads_prices() -> None:
-    certificate = read_certificate(files.encode(edited(priced(prices(), prices(2, [], [])))))
-    assert certificate.prices == {0: {1: Fraction(1, 8), 3: Fraction(1, 16)}, 2: {}}
-    certificate.check_against(read_head(SOFTMAX))
-    assert read_certificate(files.encode(edited(put(P, "paradigm", "assignment")))).prices == {}
 
 
 def test_statements_name_themselves() -> None:

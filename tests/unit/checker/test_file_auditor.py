@@ -65,6 +65,7 @@ def test_exit_codes_and_their_order_are_the_documented_ones() -> None:
     order = [int(row[0]) for row in rows("Exit codes")][2:]  # all but usage and interrupt are of files
     assert sorted(order) == sorted({*SCHEMA["properties"]["exit_code"]["enum"], 11, 17})  # of `refute`, and of a folder
     assert all(most_severe([less, more]) == more for at, more in enumerate(order) for less in order[at:])
+    assert most_severe([]) == 9, "nothing was proved"
     assert set(SCHEMA["properties"]["reason"]["enum"]) | {"witness"} == {*documented, "unusable"}
 
 

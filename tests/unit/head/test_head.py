@@ -13,7 +13,7 @@ from support.exact import observable as observable_of
 from support.exact import pooled
 from support.small import FOCAL, GEOMETRIES, focal_head, small_head, small_latents, varied_head
 
-from verale.errors import HeadError, LatentsError
+from verale.errors import HeadError
 from verale.head import (
     BankPooling,
     Box,
@@ -122,22 +122,6 @@ def test_what_cannot_be_vouched_for_is_refused(field, build):
     assert "expected" in str(refusal.value) or "remove" in str(refusal.value)
 
 
-def test_the_logits_are_those_of_the_reference_evaluation():
-    head = small_head("euclidean")
-    grid = small_latents(head, images=2, patches=6).transpose(1, 2).reshape(2, 6, 2, 3)
-    logits = head.logits(grid)
-    assert logits.shape == (2, 3) and logits.dtype == torch.float64
-    patches = grid.flatten(2).transpose(1, 2).double()
-    distances = (patches[:, :, None] - head.points.double()).square().sum(-1).amin(1)
-    expected = ((distances + 1) / (distances + 1e-4)).log() @ head.weight.double().T + head.bias.double()
-    torch.testing.assert_close(logits, expected, rtol=1e-12, atol=1e-12)
-
-
-def test_the_logits_of_other_latents_are_refused():
-    with pytest.raises(LatentsError, match=r"5 channels in shape .*, expected the head.s 6"):
-        small_head("euclidean").logits(torch.rand(1, 5, 2, 2))
-
-
 def test_what_python_shows_of_a_head_is_one_line_of_sizes_and_parts() -> None:
     head = Head(WEIGHT, Euclidean(), LogRatio(), POINTS)
     shown = "Head(2 classes, 3 prototypes, 4 channels, Euclidean(), LogRatio(epsilon=0.0001), MaxPooling(), Linear())"
@@ -223,15 +207,3 @@ def test_a_log_ratio_is_exact_at_distances_of_any_size(size: float, pooling: Poo
             observed = [observable_of(head, patch, j) for patch in patches[0].tolist()]
             assert activation == pytest.approx(float(pooled(head, observed, j)), rel=1e-14, abs=1e-14)
     assert head.logits(patches)[0].tolist() == activations
-
-
-@pytest.mark.parametrize(("geometry", "kind"), FOCAL)
-def test_one_patch_is_nothing_special(geometry, kind):
-    head = focal_head(geometry, kind)
-    evaluation = evaluate(head, as_patches(small_latents(head, patches=1)))
-    assert torch.equal(evaluation.activations, torch.zeros_like(evaluation.activations))
-
-
-def test_latents_of_another_network_are_refused():
-    with pytest.raises(LatentsError, match="7 channels"):
-        evaluate(small_head("euclidean"), torch.zeros(1, 5, 7, dtype=torch.float64))

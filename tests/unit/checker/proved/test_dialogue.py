@@ -67,13 +67,6 @@ def test_an_answer_is_to_what_was_asked(question, said, tmp_path, monkeypatch) -
         talk.ask(question, b"x\n", 99)
 
 
-def test_the_question_is_told_as_it_is(tmp_path, monkeypatch) -> None:
-    body = f"open({str(tmp_path / 'told')!r}, 'a').write(line)"
-    talk = started(fake(tmp_path, body), monkeypatch)
-    talk.ask("head", b"head 1 2\n", 31)
-    assert (tmp_path / "told").read_text() == "head 0 1f head 1 2\n"
-
-
 @pytest.mark.parametrize(
     "said",
     [

@@ -59,13 +59,6 @@ def test_reads_the_other_geometries_and_f32() -> None:
     assert (softmax.geometry, softmax.depth, softmax.prototypes.rows) == ("softmax", 2, [])
 
 
-def test_reads_poolings() -> None:
-    assert read_head(files.head(WEIGHT, POINTS)).pooling == "max"
-    for kind in ("max_minus_mean", "max_minus_mean_distance"):
-        assert read_head(files.head(WEIGHT, POINTS, pooling={"kind": kind})).pooling == kind
-    assert read_head(files.head(WEIGHT, **SOFTMAX, pooling={"kind": "max_minus_mean"})).pooling == "max_minus_mean"
-
-
 def part(kind: str, **fields: Any) -> dict[str, Any]:
     return {"kind": kind, **fields}
 
@@ -277,13 +270,6 @@ def test_refuses(name: str) -> None:
     data, fault = UNUSABLE[name]
     with pytest.raises(HeadError, match=fault):
         read_head(data)
-
-
-def test_every_cut_is_refused() -> None:
-    data = files.head(WEIGHT, POINTS)
-    for length in range(len(data)):
-        with pytest.raises(HeadError):
-            read_head(data[:length])
 
 
 def test_refuses_more_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,6 @@ import pytest
 from support.networks import layer, network_file, small_network
 
 from verale.checker.errors import NetworkError
-from verale.checker.read import network_file as reader
 from verale.checker.read.network_file import Network, read_network
 
 
@@ -56,12 +55,3 @@ def test_refuses_too_many_layers() -> None:
     layers = [layer(f"a{i}", "relu", f"a{i - 1}" if i else "picture") for i in range(4097)]
     with pytest.raises(NetworkError, match=r"^network file: layers is .*, expected a list of 1 to 4096 layers"):
         read_network(network_file(layers, {}))
-
-
-def test_refuses_a_file_that_is_too_long(monkeypatch) -> None:
-    data = small_network()
-    monkeypatch.setattr(reader, "LARGEST", len(data))
-    read_network(data)
-    monkeypatch.setattr(reader, "LARGEST", len(data) - 1)
-    with pytest.raises(NetworkError, match="more than"):
-        read_network(data)
