@@ -120,13 +120,8 @@ _KINDS = {
 
 
 def statement_in_words(statement: Any, prototypes: int | None = None, both: str = "[{}, {}]") -> tuple[str, str]:
-    """The subject of a statement and its bounds for people, in the statement's own numbers.
-
-    Args:
-        statement: one of `verale.certificate` or as the checker reads it.
-        prototypes: how many the head has; None where that is not known.
-        both: the form of an interval with two ends.
-    """
+    """The subject of a statement, of `verale.certificate` or as the checker reads it, and its bounds for people, in the
+    statement's own numbers; `both` is the form of an interval with two ends."""
     if hasattr(statement, "exempt"):
         subject = meant_by(statement.exempt, prototypes)
     elif hasattr(statement, "patch"):
@@ -259,25 +254,16 @@ AT_A_GLANCE = 14
 
 @dataclass(frozen=True)
 class Bounded:
-    """What statements bound.
-
-    Attributes:
-        prototypes: how many prototypes of which they bound the activation, or the comparison with some patch.
-        pairs: how many comparisons of a patch with a prototype they state.
-    """
+    """What statements bound: of how many prototypes the activation, or the comparison with some patch, and how many
+    pairs of a patch and a prototype."""
 
     prototypes: int
     pairs: int
 
 
 def bounded(statements: Iterable[object], prototypes: int, patches: int) -> Bounded:
-    """What some statements bound. A clause bounds every prototype that it does not exempt.
-
-    Args:
-        statements: those of a certificate, of `verale.certificate` or as the checker reads them.
-        prototypes: P of the head. What it lacks is bounded by none.
-        patches: L of the image; likewise.
-    """
+    """What some statements, of `verale.certificate` or as the checker reads them, bound of so many prototypes and
+    patches. A clause bounds every prototype that it does not exempt."""
     about: set[int] = set()
     pairs: set[tuple[int, int]] = set()
     for each in statements:
@@ -297,9 +283,6 @@ def to_read(statements: Sequence[object], prototypes: int, patches: int) -> int:
     An end is a number. A statement names its prototype and, of an image of several patches, its patch. A clause names
     the prototypes that it speaks of, or those that it exempts though nothing else is stated of them ("no other"),
     whichever are fewer. A sum is one name, and names the rivals that it lists.
-
-    Args:
-        statements, prototypes, patches: see `bounded`.
     """
     stated = {each.prototype for each in statements if hasattr(each, "prototype") and not hasattr(each, "patch")}
     numbers = names = 0

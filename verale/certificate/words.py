@@ -43,14 +43,8 @@ _RANGE = 3
 
 
 def claim(predicted: str, size: int, margin: str, spoken_of: str) -> str:
-    """A certificate's claim as a sentence.
-
-    Args:
-        predicted: the class.
-        size: the number of statements.
-        margin: the least margin, rounded down.
-        spoken_of: what the statements are about (`subjects`).
-    """
+    """A certificate's claim as a sentence: the class, the number of statements, the least margin, rounded down, and
+    what the statements are about (`subjects`)."""
     which = f"the {size} statements about {spoken_of}" if size != 1 else f"the one statement about {spoken_of}"
     satisfying = f"that satisfies {which}" if size else "of the head's domain"
     return (
@@ -61,12 +55,7 @@ def claim(predicted: str, size: int, margin: str, spoken_of: str) -> str:
 
 @dataclass(frozen=True)
 class VerdictInWords:
-    """A verdict for people.
-
-    Attributes:
-        status: the checker's; NOT_AUDITED without a verdict.
-        claims: what became of each claim, where there is a verdict.
-    """
+    """A verdict for people: the checker's status, and what became of each claim."""
 
     status: str = "NOT_AUDITED"
     claims: Mapping[str, str] = field(default_factory=dict)
@@ -186,12 +175,7 @@ def as_claimed(verdict: str) -> str:
 
 def meant_by(exempt: Collection[int], prototypes: int | None) -> str:
     """The prototypes that a clause speaks of, all except the exempt ones: these, or all except those, whichever are
-    fewer. Nothing is left out.
-
-    Args:
-        exempt: their numbers.
-        prototypes: how many the head has; None where that is not known, and then the exempt ones are named.
-    """
+    fewer; where it is not known how many the head has, the latter. Nothing is left out."""
     if prototypes is not None:
         meant = sorted(set(range(prototypes)).difference(exempt))
         if not meant:

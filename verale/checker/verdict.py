@@ -175,11 +175,8 @@ def line_of(record: Mapping[str, Any]) -> str:
 
 
 def claim_in_words(claim: str, record: Mapping[str, Any]) -> str:
-    """A claim's name and what it is about: `picture (real arithmetic)`; `deployment (direct, log=4,exp=4,sqrt=1)`.
-
-    Args:
-        record: that of its certificate; old ones do not say in which arithmetic a picture was proved.
-    """
+    """A claim's name and what it is about: `picture (real arithmetic)`; `deployment (direct, log=4,exp=4,sqrt=1)`. Old
+    records do not say in which arithmetic a picture was proved."""
     how = record.get("run", {}).get("deployment") if claim == "deployment" else None
     said = _COMPUTED.get(record.get("arithmetic") or "", "") if claim == "picture" else ""
     if how is not None:

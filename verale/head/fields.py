@@ -19,13 +19,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Kind(Generic[T]):
-    """One kind of part in head files.
-
-    Attributes:
-        part: the class.
-        implied: fields of the class that the kind itself stands for; the file does not spell them.
-        tensors: fields of the class that are tensors of the file.
-    """
+    """One kind of part in head files: its class, the fields of the class that the kind itself stands for, which files
+    do not spell, and those that are tensors of the file."""
 
     part: type[T]
     implied: Mapping[str, Any] = field(default_factory=dict)
@@ -41,16 +36,8 @@ def write_part(part: Any, kinds: Mapping[str, Kind[Any]]) -> dict[str, object]:
 def read_part(
     name: str, part: HeadPart, kinds: Mapping[str, Kind[T]], tensors: MutableMapping[str, Tensor] | None = None
 ) -> T:
-    """The part that a head file has.
-
-    Args:
-        name: the head's field; errors carry it.
-        part: what the file says.
-        kinds: the kinds that the field may have.
-        tensors: of the file. Those that belong to the part are taken out.
-
-    Raises:
-        HeadError: a kind that is read and not explained, or a number that is not.
+    """The part that a head file has in the field `name`, which may have these kinds. Of the file's tensors, those that
+    belong to the part are taken out. Raises HeadError: a kind that is read and not explained, or a number that is not.
     """
     if part.kind not in kinds:
         raise HeadError(name, f"is {part.kind}, expected one of {', '.join(kinds)}")

@@ -31,24 +31,12 @@ _INTEGERS = ("U8", "I8", "I16", "I32", "I64")
 
 
 def as_patches(latents: object, depth: int | None = None) -> Tensor:
-    """Latents as (N, L, D) float64, patch l = h * W + w.
-
-    Args:
-        latents: (N, D, H, W) or (N, L, D), float32 or float64, a torch tensor, a numpy array or anything else that
-            `torch.as_tensor` takes.
-        depth: D of the head, if latents of another one are to be refused.
-
-    Raises:
-        LatentsError: another shape or dtype, NaN or infinity.
-    """
+    """Latents as (N, L, D) float64, patch l = h * W + w. Arguments and errors as `latents_tensor`."""
     return patches_of(latents, depth).to(torch.float64).contiguous()
 
 
 def patches_of(latents: object, depth: int | None = None) -> Tensor:
-    """Latents as (N, L, D) of the type in which they are stored, which takes no memory where a view can be had.
-
-    Arguments and errors are those of `as_patches`.
-    """
+    """The same of the type in which they are stored, which takes no memory where a view can be had."""
     values = latents_tensor(latents, depth)
     return values.flatten(2).transpose(1, 2) if values.dim() == 4 else values
 
@@ -114,12 +102,8 @@ def labelled_file(latents: object, labels: object = None, logits: object = None)
 
 
 def load_latents(path: str | Path) -> Tensor:
-    """The tensor `latents` of a safetensors file, as stored.
-
-    Raises:
-        InputError: a file that cannot be read, or without that tensor.
-        UsageError: no path.
-    """
+    """The tensor `latents` of a safetensors file, as stored. Raises InputError: a file that cannot be read, or without
+    that tensor; UsageError: no path."""
     require_path(path, "verale.load_latents(path)")
     return loaded(_read(path).tensor)
 
@@ -187,12 +171,8 @@ def require_path(path: object, call: str) -> None:
 
 
 def tensor_of(value: object) -> Tensor | None:
-    """A tensor on the CPU with the same values, apart from gradients; None of what holds no numbers.
-
-    Args:
-        value: a torch tensor; a numpy array, of any byte order; nested lists of numbers, which become float64, as
-            Python's numbers are; or anything else that `torch.as_tensor` takes.
-    """
+    """A tensor on the CPU with the same values, apart from gradients; None of what holds no numbers. Of a numpy array
+    of any byte order; of nested lists of numbers, which become float64; or of what `torch.as_tensor` takes."""
     if isinstance(value, Tensor):
         tensor = value.detach() if value.requires_grad else value
         return tensor if tensor.is_meta else tensor.cpu()
@@ -215,15 +195,9 @@ def field_tensor(name: str, value: object) -> Tensor:
 
 
 def latents_tensor(latents: object, depth: int | None = None) -> Tensor:
-    """Latents as a tensor of the same shape, type and values.
-
-    Args:
-        latents: (N, D, H, W) or (N, L, D), float32 or float64, as `tensor_of` takes them.
-        depth: D of the head, where there is one. Without it a single image (D, H, W) cannot be told from D images.
-
-    Raises:
-        LatentsError: another shape or type, NaN or infinity.
-    """
+    """Latents (N, D, H, W) or (N, L, D), float32 or float64, as a tensor of the same shape, type and values. Without D
+    of the head a single image (D, H, W) cannot be told from D images. Raises LatentsError: another shape or type, NaN
+    or infinity."""
     values = None if isinstance(latents, str | PathLike | nn.Module) else tensor_of(latents)
     if values is None:
         raise LatentsError(

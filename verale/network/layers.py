@@ -25,11 +25,7 @@ Pair = tuple[int, int]
 
 
 class Operation(Protocol):
-    """What a layer computes. The fields of its dataclass are those of the file; tensors are fields too.
-
-    Attributes:
-        kind: its name in the file.
-    """
+    """What a layer of a kind computes. The fields of its dataclass are those of the file; tensors are fields too."""
 
     kind: ClassVar[str]
 
@@ -69,12 +65,7 @@ class Convolution:
 
 @dataclass(frozen=True, eq=False)
 class FullConnection:
-    """y = weight x + bias.
-
-    Attributes:
-        weight: (O, I).
-        bias, magnitude: see `Convolution`.
-    """
+    """y = weight x + bias, weight (O, I); bias and magnitude as of `Convolution`."""
 
     kind: ClassVar[str] = "linear"
     weight: Tensor

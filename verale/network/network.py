@@ -230,13 +230,8 @@ class FrozenNetwork:
 def walk(
     network: FrozenNetwork, picture: Any, compute: Callable[[NetworkLayer, Sequence[Any]], Any]
 ) -> Iterator[tuple[str, Any]]:
-    """The name and the output of every layer, in their order; an output is forgotten when nothing reads it any more.
-
-    Args:
-        network: the network.
-        picture: what layers read under that name.
-        compute: gives a layer's output from those that it reads.
-    """
+    """The name and the output of every layer, in their order, `compute` giving each from those that the layer reads; an
+    output is forgotten when nothing reads it any more."""
     last = {name: index for index, layer in enumerate(network.layers) for name in layer.inputs}
     known: dict[str, Any] = {PICTURE: picture}
     for index, layer in enumerate(network.layers):

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
-import safetensors.torch
 import torch
 from PIL import Image
 from support.torch_networks import MEAN, NETWORKS, SHAPE, STD, frozen_network, random_pictures
 from torch import Tensor
 
-from verale.checker.read.network_file import METADATA_KEY as NETWORK_KEY
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import PictureFile, Pictures, StoredPictures, opened_files
-from verale.errors import InputError, NetworkError, UsageError
+from verale.errors import NetworkError, UsageError
 from verale.network import (
     NOT_CLAIMED,
     FrozenNetwork,
@@ -42,16 +39,6 @@ from verale.network.layers import (
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel lengths")
-
-
-def rewritten(network: FrozenNetwork, **fields: Any) -> bytes:
-    """The network's file with fields of its description replaced."""
-    data = network.to_bytes()
-    length = int.from_bytes(data[:8], "little")
-    description = json.loads(json.loads(data[8 : 8 + length])["__metadata__"][NETWORK_KEY])
-    for name, value in fields.items():
-        description[name] = value(description[name]) if callable(value) else value
-    return safetensors.torch.save(safetensors.torch.load(data), metadata={NETWORK_KEY: json.dumps(description)})
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -90,18 +77,6 @@ def test_outputs_are_forgotten_when_nothing_reads_them() -> None:
     assert most < len(network.layers) and not held
 
 
-def with_layer(index: int, **fields: Any) -> Any:
-    return lambda layers: [*layers[:index], layers[index] | fields, *layers[index + 1 :]]
-
-
-FILES: dict[str, tuple[dict[str, Any], str]] = {
-    "version": ({"version": 2}, "version is 2, expected 1"),
-    "kind": ({"layers": with_layer(1, kind="softmax")}, r"layers\[1\] is .* whose kind is one of conv2d"),
-    "too large": ({"layers": with_layer(0, padding=[4096, 4096])}, "gives .* entries, expected at most"),
-}
-"""Some of what is refused: tests/corpus has the rest."""
-
-
 def network() -> FrozenNetwork:
     return FrozenNetwork(
         SHAPE, MEAN, STD,
@@ -111,21 +86,6 @@ def network() -> FrozenNetwork:
             NetworkLayer("2", ("1", "1"), Sum()),
         ),
     )  # fmt: skip
-
-
-@pytest.mark.parametrize("case", FILES)
-def test_a_malformed_file_is_refused(case: str, tmp_path) -> None:
-    fields, expected = FILES[case]
-    path = tmp_path / "network.safetensors"
-    path.write_bytes(rewritten(network(), **fields))
-    with pytest.raises(InputError, match=expected):
-        FrozenNetwork.load(path)
-
-
-@pytest.mark.parametrize("data", [b"", b"{}", safetensors.torch.save({"a": torch.zeros(1)})])
-def test_what_is_no_network_file_is_refused(data: bytes) -> None:
-    with pytest.raises(NetworkError, match=r"^network file: "):
-        FrozenNetwork.from_bytes(data)
 
 
 def layer(operation: Any, *inputs: str) -> NetworkLayer:

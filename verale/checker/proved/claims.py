@@ -205,12 +205,7 @@ class ProvedClaims:
 
 
 class ProvedAudit:
-    """A subject in the kernel `proved`, whose processor time is limited.
-
-    Args:
-        subject: the subject.
-        claims: proves what is claimed of its head.
-    """
+    """A subject in the kernel `proved`, whose processor time is limited; `claims` are of its head."""
 
     def __init__(self, subject: Subject, *, claims: ProvedClaims) -> None:
         self.proof = Proof()

@@ -23,12 +23,8 @@ Engine = Callable[[str], object]
 
 
 def converse(line: bytes, engine: Engine) -> tuple[bytes, bool]:
-    """The answer to a line, and whether the script can be asked again.
-
-    Args:
-        line: QUESTION NUMBER MILLISECONDS TEXT, with its line feed.
-        engine: runs in another thread, so that its time can be looked at.
-    """
+    """The answer to a line, QUESTION NUMBER MILLISECONDS TEXT, and whether the script can be asked again. The engine
+    runs in another thread, so that its time can be looked at."""
     question, number, milliseconds, text = line.split(b" ", 3)
     began, seconds = time.process_time(), int(milliseconds, 16) / 1000
     thread = ThreadPoolExecutor(1)

@@ -61,12 +61,8 @@ _ITEM_BYTES = {
 
 
 def read_object(data: bytes, what: str) -> dict[str, Any]:
-    """The JSON object that `data` holds. Raises FormatError, which names `what` and the fault.
-
-    Args:
-        data: UTF-8 text of at most LARGEST bytes.
-        what: the name of the document in messages, such as "the certificate".
-    """
+    """The JSON object that `data`, UTF-8 text of at most LARGEST bytes, holds. Raises FormatError, which names the
+    document, by `what`, and the fault."""
     if len(data) > LARGEST:
         raise FormatError(f"{what} has more than {LARGEST} bytes, the most that are allowed")
     try:
@@ -151,11 +147,8 @@ def fields(value: Any, where: str, required: tuple[str, ...], optional: tuple[st
 def record(
     value: Any, where: str, required: Readers, optional: Readers = _NONE, prefix: str | None = None
 ) -> dict[str, Any]:
-    """The fields of an object, each by its reader; of the optional ones those that are there. Raises FormatError.
-
-    Args:
-        prefix: how the names of fields begin in messages, by default with `where`.
-    """
+    """The fields of an object, each by its reader; of the optional ones those that are there. In messages the names of
+    fields begin with the prefix, by default with `where`. Raises FormatError."""
     fields(value, where, tuple(required), tuple(optional))
     prefix = f"{where}." if prefix is None else prefix
     readers = {**required, **optional}

@@ -64,12 +64,7 @@ MOST_COLUMNS = 2**16
 
 @dataclass(frozen=True)
 class HeadPart:
-    """A part of a head.
-
-    Attributes:
-        kind: its name in head files.
-        numbers: the fields of its kind: fractions, integers, tuples of integers, or None.
-    """
+    """A part of a head: its kind, and the fields of that: fractions, integers, tuples of integers, or None."""
 
     kind: str
     numbers: Mapping[str, Any]

@@ -20,12 +20,7 @@ LARGEST = 16 * 2**30
 
 @dataclass(frozen=True)
 class Image:
-    """The latents (L, D) of one image.
-
-    Attributes:
-        values: finite numbers in the order (patch, coordinate).
-        depth: D.
-    """
+    """The latents (L, D) of one image: finite numbers in the order (patch, coordinate)."""
 
     values: array[float]
     depth: int
@@ -43,12 +38,8 @@ class Image:
 
 @dataclass(frozen=True)
 class LatentsFile:
-    """A latents file, whose numbers stay as they are stored.
-
-    Attributes:
-        tensor: (N, D, H, W) or (N, L, D), all of them finite.
-        tensors: all of the file, by name. Of others nothing is known.
-    """
+    """A latents file, whose numbers stay as they are stored: its tensor (N, D, H, W) or (N, L, D), all of them finite;
+    and all tensors of the file, by name. Of others nothing is known."""
 
     tensor: Tensor
     tensors: Mapping[str, Tensor]
@@ -93,12 +84,7 @@ def read_latents_file(data: bytes | bytearray) -> LatentsFile:
 
 
 class Latents:
-    """The images of a latents file. Raises LatentsError unless it holds finite latents of the head's depth.
-
-    Args:
-        data: the file's bytes.
-        depth: D of the head.
-    """
+    """The images of a latents file. Raises LatentsError unless it holds finite latents of the head's depth."""
 
     def __init__(self, data: bytes, depth: int) -> None:
         self._file = read_latents_file(data)

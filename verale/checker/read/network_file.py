@@ -211,12 +211,7 @@ def _layers(values: Any, shape: Shape, tensors: Mapping[str, Tensor]) -> tuple[L
 
 
 def _layer(value: Any, where: str, shapes: Mapping[str, Shape], tensors: Mapping[str, Tensor]) -> Layer:
-    """The layer, of the shape that follows from what it reads.
-
-    Args:
-        shapes: of the picture and the layers before.
-        tensors: of the file.
-    """
+    """The layer, of the shape that follows from what it reads: shapes of the picture and the layers before it."""
     kind, read_fields = of_kind(value, where, _KINDS, _COMMON)
     name, inputs = read_fields.pop("name"), read_fields.pop("inputs")
     if not is_name(name):
