@@ -863,7 +863,7 @@ cli/__init__.py main: a verdict that cannot be printed is a verdict
     with standard_streams():
         _run()
     => _run()
-    unit/checker/test_streams.py::test_a_verdict[audit-closed]
+    unit/checker/test_streams.py::test_a_verdict
 files.py is_certificate_name: a certificate goes to a device
     without not _DEVICE.fullmatch(name.partition('.')[0].rstrip(' '))
     unit/test_files.py::test_no_certificate_has_the_name_of_a_device[CON]
