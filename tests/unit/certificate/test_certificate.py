@@ -183,25 +183,6 @@ def test_a_certificate_is_three_lines_and_its_repr_is_short():
         assert len(repr(certificate)) < 150 and f"size={certificate.size}, " in repr(certificate)
 
 
-def test_what_is_printed_counts_the_kinds():
-    (certificate, *_) = certificates()
-    kinds = (
-        PatchStatement(0, 0, 0.0, 1.0),
-        ActivationStatement(0, 0.0, 1.0),
-        ActivationStatement(1, 0.0, 1.0),
-        OrderStatement((), 1.0),
-        FloorStatement((), 0.0),
-    )
-    for statements, words in (
-        (kinds, "5 statements: 1 about a patch, 2 about activations, 1 ceiling and 1 floor ("),
-        (kinds[1:3], "2 statements about activations ("),
-        (kinds[:1], "1 statement about a patch ("),
-        (kinds[3:4], "1 statement: 1 ceiling ("),
-        ((), "no statement, for all latents of the head's domain ("),
-    ):
-        assert f"follows from {words}" in str(dataclasses.replace(certificate, statements=statements, minimal=False))
-
-
 def test_a_file_cannot_print_what_it_likes():
     """Text of a certificate that was read is spelled with escapes, and cut."""
     (certificate, *_) = certificates()
@@ -246,13 +227,6 @@ def test_a_certificate_of_a_picture_survives_its_file() -> None:
     assert "picture 333333333333..., by the network 222222222222..." in str(given)
 
 
-def test_a_certificate_of_latents_has_no_new_field() -> None:
-    given = certificate(latents="4" * 64, network=None, picture=None, arithmetic=None)
-    document = json.loads(given.to_bytes())
-    assert [each["name"] for each in document["subject"]] == ["head", "latents"]
-    assert "arithmetic" not in document["predicate"] and "instance" in document["predicate"]["claims"]
-
-
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
@@ -284,24 +258,6 @@ def test_each_kind_of_statement_bounds_what_it_says(side) -> None:
     assert bounded([side.SumStatement(None, 1.0)], 5, 4) == Bounded(0, 0), "none of them one by one"
 
 
-def test_a_prototype_counts_once_and_a_pair_for_itself() -> None:
-    stated = [written.PatchStatement(patch, prototype, 0.0, 1.0) for patch in range(4) for prototype in (1, 3)]
-    assert bounded(stated, 5, 4) == Bounded(2, 8)
-    both = [written.PatchStatement(0, 1, 0.0, 1.0), written.ActivationStatement(1, 0.0, 1.0)]
-    assert bounded(both, 5, 4) == Bounded(1, 1)
-
-
-def test_one_clause_may_bound_every_prototype() -> None:
-    assert bounded([written.OrderStatement((), 1.0)], 7, 2) == Bounded(7, 0)
-    assert bounded([written.OrderStatement(tuple(range(7)), 1.0)], 7, 2) == Bounded(0, 0)
-
-
-def test_what_the_head_or_the_image_lacks_is_not_bounded() -> None:
-    foreign = [written.PatchStatement(9, 1, 0.0, 1.0), written.ActivationStatement(9, 0.0, 1.0)]
-    assert bounded([*foreign, written.OrderStatement((9,), 1.0)], 5, 4) == Bounded(5, 0)
-    assert bounded(foreign, 5, 4) == Bounded(0, 0)
-
-
 def test_what_there_is_to_read_are_ends_and_names() -> None:
     interval, bound = written.ActivationStatement(2, 0.0, 1.0), written.ActivationStatement(3, 0.5, math.inf)
     patch = written.PatchStatement(3, 1, 0.0, 1.0)
@@ -315,8 +271,3 @@ def test_what_there_is_to_read_are_ends_and_names() -> None:
     assert to_read([written.FloorStatement(tuple(range(7)), 1.0)], 9, 4) == 3, "two prototypes are named"
     assert to_read([written.SumStatement(None, 1.0)], 9, 4) == 2
     assert to_read([written.SumStatement((1, 2), 1.0)], 9, 4) == 4, "rivals that it lists are named too"
-
-
-def test_what_the_checker_reads_is_read_alike() -> None:
-    for side, none in ((written, math.inf), (read, None)):
-        assert to_read([side.ActivationStatement(2, 0.5, none), side.OrderStatement((2,), 1.0)], 9, 4) == 3

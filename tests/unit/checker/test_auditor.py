@@ -226,12 +226,6 @@ def test_both_takes_the_smaller_margin(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(a < b for a, b in zip(verdict.margins[1:], first[1:], strict=True) if a is not None and b is not None)
 
 
-def test_json_spelling_does_not_matter(auditor: Auditor) -> None:
-    value = document()
-    pretty = json.dumps(value, indent=3, ensure_ascii=True).encode()
-    assert auditor.check(pretty) == auditor.check(files.encode(value))
-
-
 def test_a_new_paradigm_about_patches_is_proved_by_the_rule_of_its_geometry(monkeypatch: pytest.MonkeyPatch) -> None:
     """It was proved by the rule of masses, whatever the geometry, until somebody had entered it there."""
     stored = [
@@ -301,19 +295,6 @@ def test_the_part_that_fails_is_named(witness: Any, message: str) -> None:
     verdict = refute(witness)
     assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_REFUTED, "instance", 7)
     assert message in verdict.message
-
-
-def test_activations_and_their_order() -> None:
-    """The witness shows the rival's prototype as well as the clause allows, one ulp more is too much."""
-    biased = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], [0.0, 1.0])
-    similar = math.log((0.0625 + 1) / (0.0625 + 2.0**-10))
-    clause = [
-        files.activation_statement(0, similar * (1 - 2**-50), similar * (1 + 2**-50)),
-        files.order_clause([0], similar * (1 - 2**-40)),
-    ]
-    options: dict[str, Any] = {"data": biased, "paradigm": "top_k", "statements": clause}
-    assert refute([[0.25], [0.7499]], **options).status is Status.REFUTED
-    assert refute([[0.25], [0.75]], **options).reason == "instance"
 
 
 def test_another_head_and_a_malformed_certificate() -> None:

@@ -66,16 +66,6 @@ def test_one_bad_file_never_stops_the_rest(folder: Path, capsys: pytest.CaptureF
     assert run(folder, "good") == 0
 
 
-def test_entailment_only_is_an_option(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(folder, "alone", "good") == 14
-    assert run(folder, "alone", "good", options=("--entailment-only",)) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split("  ")[-2] for line in lines] == [
-        "entailment proved, no instance claimed",
-        "entailment proved, instance not checked, minimality not checked",
-    ] * 2
-
-
 def test_json_is_one_object_a_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(folder, "good", "weak", "broken", options=("--json",)) == 5
     good, weak, broken = map(json.loads, capsys.readouterr().out.splitlines())
@@ -161,18 +151,3 @@ def test_a_line_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     unusable_line = "error: x\\nPROVED: gone\\nPROVED\n"
     print_outcome(unusable("x\nPROVED", "gone\nPROVED", {}), as_json=False)
     assert capsys.readouterr().err == unusable_line
-
-
-def test_a_file_without_a_verdict_is_a_line_on_stderr_or_a_record(capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = unusable("a name", "it is gone", {"kernel": "arb"})
-    print_outcome(outcome, as_json=False)
-    print_outcome(outcome, as_json=True)
-    out, err = capsys.readouterr()
-    assert err == "error: a name: it is gone\n"
-    assert json.loads(out) == outcome.record
-
-
-def test_a_verdict_is_a_line_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
-    record = {"status": "MALFORMED", "certificate": "a name", "predicted": None, "reason": "malformed", "message": "m"}
-    print_outcome(Outcome(record), as_json=False)
-    assert capsys.readouterr() == ("MALFORMED   a name  malformed: m\n", "")

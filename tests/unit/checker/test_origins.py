@@ -70,12 +70,6 @@ def test_by_default_what_the_program_does_not_prove_is_asked_of_arb(monkeypatch:
     assert {(each.by, each.reason) for each in judged} == {("", "picture")}
 
 
-def test_beyond_the_limit_nothing_is_proved() -> None:
-    limited = Auditor(FOUR.head, None, "arb", limit=1e-9, network=FOUR.network, pictures=FOUR.pictures)
-    judged = judge_origins(limited, FOUR.certificate)
-    assert {each.reason for each in judged} == {"limit"} and {each.exit_code for each in judged} == {12}
-
-
 def test_without_a_network_nothing_is_proved() -> None:
     with pytest.raises(UnprovedError, match="no network is given") as caught:
         judge_origins(Auditor(FOUR.head, None, "arb"), FOUR.certificate)
@@ -96,16 +90,6 @@ def test_the_claim_picture_is_not_proved_of_no_picture(kernel: str) -> None:
     for each in (certificate, replace(certificate, patches=5)):
         verdict = alone.pictured(each, 100)
         assert (verdict.status.value, verdict.reason, verdict.by) == ("NOT_PROVED", "subject", {})
-
-
-def test_the_claim_picture_in_float32_is_not_the_programs() -> None:
-    from dataclasses import replace
-
-    from verale.checker.certificate import read_certificate
-
-    case = next(case for case in stored("picture") if case.status == "PROVED" and b'"real"' in case.certificate)
-    certificate = replace(read_certificate(case.certificate), arithmetic="float32")
-    assert auditor(case, "proved").pictured(certificate, 100).reason == "uncovered"
 
 
 def test_a_mask_that_needs_more_patches_is_not_passed_over() -> None:

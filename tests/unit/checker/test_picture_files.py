@@ -9,7 +9,6 @@ import pickle
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
@@ -21,7 +20,7 @@ from verale.checker.errors import NetworkError, PictureError
 from verale.checker.file_auditor import FileAuditor
 from verale.errors import InputError, UsageError
 from verale.runs.audit_log import read_record
-from verale.soundness.corpus.cases import Case, stored
+from verale.soundness.corpus.cases import stored
 from verale.soundness.paths import CERTIFICATES
 
 NAMED = {case.name.removeprefix("picture/"): case for case in stored("picture")}
@@ -59,24 +58,6 @@ def test_proves_a_picture_from_files(folder: Path, pictures: str) -> None:
 def test_an_auditor_of_pictures_can_be_sent_to_another_process(folder: Path, pictures: str) -> None:
     sent = pickle.loads(pickle.dumps(auditor(folder, pictures).auditor))
     assert sent.check((folder / "c").read_bytes()).claims == {"entailment": "proved", "picture": "proved"}
-
-
-def test_the_digest_of_a_folder_is_that_of_its_png_files(folder: Path) -> None:
-    lines = "".join(
-        f"{hashlib.sha256((folder / 'images' / name).read_bytes()).hexdigest()}  {name}\n"
-        for name in ("1.PNG", "a/0.png")
-    )
-    run = auditor(folder, "images").run
-    assert run["pictures"] == hashlib.sha256(lines.encode()).hexdigest()
-    assert auditor(folder, "p").run["pictures"] == hashlib.sha256((folder / "p").read_bytes()).hexdigest()
-
-
-def test_without_a_network_nothing_is_recorded_of_one(folder: Path) -> None:
-    made = FileAuditor(str(folder / "h"), None, "arb")
-    record = made.audit(str(folder / "c")).record
-    assert record["claims"] == {"entailment": "proved", "picture": "not checked"}
-    assert not {"network", "pictures"} & made.run.keys()
-    assert read_record(json.dumps(record)) == record
 
 
 def test_errors_name_the_file(folder: Path, tmp_path: Path) -> None:
@@ -150,13 +131,6 @@ def test_the_command_of_the_checker(folder: Path, capsys: pytest.CaptureFixture[
     assert "belong together" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("pictures", ["p", "images"])
-def test_python_audits_pictures(folder: Path, pictures: str) -> None:
-    seen: dict[str, Any] = {"network": folder / "n", "pictures": folder / pictures}
-    verdict = verale.audit(folder / "c", folder / "h", kernel="arb", **seen)
-    assert verdict.claims == {"entailment": "proved", "picture": "proved"}
-
-
 def test_python_says_what_is_wrong(folder: Path) -> None:
     with pytest.raises(UsageError, match="belong together"):
         verale.audit(folder / "c", folder / "h", network=folder / "n")
@@ -166,9 +140,3 @@ def test_python_says_what_is_wrong(folder: Path) -> None:
         verale.audit(folder / "c", folder / "h", network=folder / "h", pictures=folder / "p")
     with pytest.raises(InputError, match="h: pictures file: "):
         verale.audit(folder / "c", folder / "h", network=folder / "n", pictures=folder / "h")
-
-
-def test_the_first_picture_of_two_that_are_equal_is_found(folder: Path) -> None:
-    shutil.copy(folder / "images" / "1.PNG", folder / "images" / "0.png")
-    case: Case = NAMED["euclidean-top_k"]
-    assert auditor(folder, "images").audit("c", case.certificate).exit_code == 0

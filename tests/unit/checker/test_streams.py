@@ -96,13 +96,6 @@ def test_a_pipe_that_does_not_wait_gets_all(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(waits) > 1 and read == b"x" * (1 << 18) + b"\n"
 
 
-def test_what_stderr_does_not_take_changes_no_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    of_the_process(monkeypatch, "stderr", None)
-    with pytest.raises(SystemExit) as end, standard_streams():
-        print_line("a line", sys.stderr)
-    assert end.value.code == 0
-
-
 def test_the_numbers_of_closed_streams_are_taken(tmp_path: Path) -> None:
     """Otherwise the next file that is opened, here or by a program that is started here, is printed into."""
     program = """if True:

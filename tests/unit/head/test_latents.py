@@ -6,8 +6,8 @@ import pytest
 import safetensors.torch
 import torch
 
-from verale.errors import InputError, LatentsError
-from verale.head import as_patches, digest, digest_of_all, load_labelled, load_latents, save_latents
+from verale.errors import InputError
+from verale.head import as_patches, digest, load_labelled, load_latents, save_latents
 
 
 def test_grid_and_list_layout_are_the_same_patches():
@@ -28,20 +28,6 @@ def test_digest_depends_on_values_not_on_layout_or_dtype():
     changed[0, 0, 0, 0] = torch.nextafter(changed[0, 0, 0, 0], torch.tensor(2.0))
     assert digest(as_patches(changed)[0]) != first
     assert digest(torch.zeros(2, 3)) != digest(torch.zeros(3, 2))
-
-
-@pytest.mark.parametrize(
-    ("latents", "reason"),
-    [
-        (torch.zeros(2, 3), "shape"),
-        (torch.zeros(2, 0, 3), "shape"),
-        (torch.zeros(2, 3, 4, dtype=torch.int64), "dtype"),
-        (torch.tensor([[[0.0, torch.nan]]]), "image 0"),
-    ],
-)
-def test_what_are_no_latents_is_refused(latents, reason):
-    with pytest.raises(LatentsError, match=reason):
-        as_patches(latents)
 
 
 def test_latents_survive_their_file(tmp_path):
@@ -78,14 +64,3 @@ def test_what_are_no_labels_is_refused(labels, tmp_path):
     (tmp_path / "z").write_bytes(safetensors.torch.save(tensors))
     with pytest.raises(InputError, match=r"z: holds labels .*expected one integer an image"):
         load_labelled(tmp_path / "z")
-
-
-def test_the_digest_of_all_depends_on_every_image_and_their_order():
-    images = torch.rand(3, 4, 2, dtype=torch.float64)
-    digests = {
-        digest_of_all(images),
-        digest_of_all(images[:2]),
-        digest_of_all(images.flip(0)),
-        digest_of_all(images[:0]),
-    }
-    assert len(digests) == 4

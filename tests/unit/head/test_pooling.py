@@ -10,7 +10,7 @@ import pytest
 import safetensors.torch
 import torch
 from support.cases import every
-from support.small import small_head, varied_head
+from support.small import small_head
 
 from verale.checker.read.head_file import read_head_file
 from verale.errors import HeadError
@@ -79,15 +79,6 @@ def test_a_mask_hides_patches_and_its_last_column_stands_for_all_further_ones():
     assert pooling not in (MaskedMaxPooling([[1, 1]]), MaxPooling())
 
 
-@pytest.mark.parametrize("count", [1, 5, 11])
-def test_two_banks_are_a_mask_of_two_columns(count: int):
-    observed = torch.rand(3, 4, 12, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    banks, mask = BankPooling(count), MaskedMaxPooling([[1, 0]] * count + [[0, 1]] * (12 - count))
-    assert torch.equal(*(pooling.pool(observed, lambda m: -m) for pooling in (banks, mask)))
-    assert torch.equal(*(pooling.hidden(4, 12) for pooling in (banks, mask)))
-    assert banks.least_patches == mask.least_patches == 2
-
-
 def test_prototypes_fixed_to_positions():
     assert MaskedMaxPooling.at([2, [0, 1], 0], 3) == MaskedMaxPooling([[0, 0, 1], [1, 1, 0], [1, 0, 0]])
 
@@ -154,9 +145,3 @@ def test_banks_do_not_look_at_the_other_s_patches():
     with pytest.raises(HeadError, match="less than the 12 prototypes"):
         replace(small_head("euclidean"), pooling=BankPooling(12))
     assert replace(small_head("euclidean"), pooling=BankPooling(11)).pooling == BankPooling(11)
-
-
-@pytest.mark.parametrize("name", ["negated", "exp_distance", "cosine quadratic", "cosine rectified", "threshold"])
-def test_focal_pooling_is_refused_where_its_mean_is_not_defined(name: str):
-    with pytest.raises(HeadError, match="is focal"):
-        replace(varied_head(name), pooling=FocalPooling())

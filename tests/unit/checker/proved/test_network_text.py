@@ -97,22 +97,6 @@ def test_a_layer_that_the_program_does_not_know_is_refused_by_name(proved_checke
     assert verdict.reason == "picture" and "not covered" not in verdict.message
 
 
-@pytest.mark.parametrize("kind", ["clamp", "multiply", "inverse_root"])
-def test_a_layer_that_networks_seldom_have_is_computed(kind: str, proved_checker: str, monkeypatch) -> None:
-    """A clamp that leaves the latents as they are is proved; another layer makes others of them. By every kernel."""
-    monkeypatch.setenv("VERALE_PROVED", proved_checker)
-    case = next(case for case in stored("picture") if case.name == "picture/euclidean-top_k")
-    network = network_of(case.network or b"")
-    last = network.layers[-1]["name"]
-    ends = {"lower": (-1e9).hex(), "upper": (1e9).hex()} if kind == "clamp" else {}
-    network.layers.append(layer("more", kind, *[last] * (1 + (kind == "multiply")), **ends))
-    digests = [hashlib.sha256(data).hexdigest().encode() for data in (case.network or b"", network.file())]
-    given = {"network": network.file(), "pictures": case.pictures}
-    for kernel in ("arb", "proved"):
-        verdict = check(case.certificate.replace(*digests), case.head, kernel=kernel, **given)
-        assert verdict.status.value == "PROVED" if kind == "clamp" else verdict.reason == "picture", kernel
-
-
 def test_float32_is_refused_by_name(proved_checker: str, monkeypatch) -> None:
     """Where certificates may claim it at all."""
     monkeypatch.setenv("VERALE_PROVED", proved_checker)

@@ -12,7 +12,7 @@ from support.cases import every
 
 from verale.checker.errors import FormatError
 from verale.checker.read import formats
-from verale.checker.read.formats import brief, fields, index, read_object, read_tensors, text
+from verale.checker.read.formats import index, read_object, read_tensors
 
 
 def test_refuses_more_than_eight_megabytes() -> None:
@@ -49,33 +49,10 @@ def test_brackets_in_long_strings_of_escapes_are_not_counted_and_cost_no_time() 
         read_object(data[:-2], "the document")
 
 
-def test_fields() -> None:
-    assert fields({"a": 1, "c": 2}, "x", ("a",), ("b", "c")) == {"a": 1, "c": 2}
-    for value, fault in (
-        ([], "expected an object"),
-        ({}, "lacks the field 'a'"),
-        ({"a": 1, "z": 1}, "unknown field 'z'"),
-    ):
-        with pytest.raises(FormatError, match=fault):
-            fields(value, "x", ("a",))
-
-
 @pytest.mark.parametrize("value", [True, False, -1, "1", None, 1.0, [1]])
 def test_index_refuses(value: object) -> None:
     with pytest.raises(FormatError, match="expected an integer from 0"):
         index(value, "x")
-
-
-def test_index_and_text() -> None:
-    assert index(0, "x") == 0
-    assert text("", "x") == ""
-    with pytest.raises(FormatError, match="x is 1, expected a string"):
-        text(1, "x")
-
-
-def test_brief_is_short_and_printable() -> None:
-    assert brief("\ud800\x00é" * 100).isascii()
-    assert len(brief([[i] * 1000 for i in range(1000)])) < 300
 
 
 # The safetensors reader: structure, claims that do not fit the bytes, values.
@@ -128,10 +105,6 @@ def test_reads_values_in_any_order_of_tensors() -> None:
     assert tensors["b"].shape == (1, 1)
     with pytest.raises(FormatError, match="tensor 'c' has dtype U8, expected F32 or F64"):
         tensors["c"].floats()
-
-
-def test_an_empty_file_has_no_tensors() -> None:
-    assert read_tensors(file({}, b"")) == ({}, {})
 
 
 @pytest.mark.parametrize("dtype", ["F32", "F64"])

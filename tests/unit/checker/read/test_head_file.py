@@ -52,13 +52,6 @@ def test_reads_a_euclidean_head() -> None:
     assert (head.prototypes.rows, head.prototypes.bits) == ([[2, 1, 4], [0, 0, 0]], 2)
 
 
-def test_reads_the_other_geometries_and_f32() -> None:
-    cosine = read_head(files.head(WEIGHT, POINTS[:1] * 2, dtype="F32", **COSINE))
-    assert (cosine.geometry, cosine.epsilon, cosine.bias.rows) == ("cosine", Fraction(1, 2), [[0, 0]])
-    softmax = read_head(files.head(WEIGHT, **SOFTMAX))
-    assert (softmax.geometry, softmax.depth, softmax.prototypes.rows) == ("softmax", 2, [])
-
-
 def part(kind: str, **fields: Any) -> dict[str, Any]:
     return {"kind": kind, **fields}
 
@@ -70,7 +63,6 @@ BALL = {
     "domain": files.domain(None, None),
 }
 EXPONENTIAL = {"similarity": part("exponential")}
-MAXIMUM = {"readout": part("maximum")}
 MASK = [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
 ONE_EACH = [[1.0, 0.0], [0.0, 1.0]]
 
@@ -80,39 +72,6 @@ def tree(absent: Any, present: Any) -> dict[str, Any]:
 
 
 LEAVES = [[1.0, -0.5, 2.0], [0.25, 2.0, 3.0]]
-
-
-def test_reads_new_parts() -> None:
-    rooted = read_head(
-        files.head(WEIGHT, [POINTS[0]] * 2, geometry=part("rooted_cosine", epsilon="0x1p-4"), similarity=files.IDENTITY)
-    )
-    assert (rooted.geometry, rooted.epsilon) == ("rooted_cosine", Fraction(1, 16))
-    assert read_head(files.head(WEIGHT, POINTS, **INNER)).radius is None
-    assert read_head(files.head(WEIGHT, POINTS, **BALL)).radius == Fraction(3, 2)
-    plain = read_head(files.head(WEIGHT, POINTS, similarity=part("exp_distance", epsilon="0x0p+0"))).similarity
-    assert (plain.name, plain.values) == ("exp_distance", {"epsilon": 0})
-    threshold = read_head(files.head(WEIGHT, **SOFTMAX | {"similarity": part("threshold", threshold="0x1p-3")}))
-    assert (threshold.similarity.name, threshold.similarity.values) == ("threshold", {"threshold": Fraction(1, 8)})
-    banks = read_head(files.head(WEIGHT, POINTS, pooling=part("banks", class_token=1)))
-    assert (banks.pooling, banks.mask, banks.columns) == ("masked_max", ((0,), (1,)), 2)
-    masked = read_head(file(described(pooling=part("masked_max")), weight=WEIGHT, prototypes=POINTS, mask=MASK))
-    assert (masked.pooling, masked.mask, masked.columns) == ("masked_max", ((0, 2), (1,)), 3)
-    assert [masked.patches_of(j, 5) for j in range(2)] == [[0, 2, 3, 4], [1]]
-    assert list(map(masked.column, (0, 1, 2, 3, 10**17))) == [0, 1, 2, 2, 2]
-    assert read_head(files.head(WEIGHT, POINTS, pooling=part("top_mean", k=10**17))).k == 10**17
-    assert read_head(files.head(WEIGHT, POINTS, readout=part("linear"))).readout == "linear"
-
-
-def test_reads_readouts_and_tensors_of_each_prototype() -> None:
-    result = read_head(files.head(LEAVES, POINTS, **tree([1, -1], [-2, -3])))
-    assert (result.readout, result.absent, result.present, result.count) == ("soft_tree", (1, -1), (-2, -3), 2)
-    best = read_head(files.head([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]], [POINTS[0]] * 3, [0.5, 1.0, -2.0], **MAXIMUM))
-    assert (best.readout, best.bias.rows) == ("maximum", [[1, 2, -4]])
-    assert read_head(files.head(ONE_EACH, POINTS, **MAXIMUM)).bias.rows == [[0, 0]]
-    peaked = file(described(similarity=part("quadratic")), weight=WEIGHT, prototypes=POINTS, peak=[0.5, -1.0])
-    assert (read_head(peaked).similarity.peak.rows, read_head(peaked).similarity.peak.bits) == ([[1, -2]], 1)
-    scaled = file(described(similarity=part("negated")), weight=WEIGHT, prototypes=POINTS, scale=[0.5, 2.0])
-    assert read_head(scaled).similarity.scale.rows == [[1, 4]]
 
 
 def test_agrees_with_the_head_of_the_other_side_of_the_wall() -> None:
