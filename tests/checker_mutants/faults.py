@@ -20,7 +20,7 @@ reading/audit.py _intervals: upper ends are lower ones
     unit/checker/test_numbers.py::test_statements_that_give_an_end_are_told[arb]
 reading/audit.py PlainAudit.at_image: what is not decided is false
     true = truth(statement, evaluation) => true = bool(truth(statement, evaluation))
-    unit/checker/test_at_image.py::test_what_is_not_decided_is_neither[proved-or-arb]
+    unit/checker/test_auditor.py::test_what_is_not_decided_is_neither[proved-or-arb]
 reading/evaluation.py Evaluation.bounded: all masses are scaled alike
     (head.geometry, head.pooling, head.similarity.chain.tensors) == ("softmax", "max", ())
     => (head.geometry, head.pooling) == ("softmax", "max")
@@ -30,13 +30,13 @@ reading/evaluation.py Evaluation.bounded: of a ceiling the least activation is l
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/ceiling-of-scaled-masses]
 proved/claims.py ProvedAudit.at_image: what is not proved is true
     True if self._claims.holds(self._certificate, image) else None => True
-    unit/checker/test_at_image.py::test_each_is_decided_by_the_reading[proved-or-arb]
+    unit/checker/test_auditor.py::test_each_is_decided_by_the_reading[proved-or-arb]
 numbers.py agreed: what one kernel decides is decided
     StatementAt(None) => first
-    unit/checker/test_at_image.py::test_each_is_decided_by_the_reading[all]
+    unit/checker/test_auditor.py::test_each_is_decided_by_the_reading[all]
 auditor.py Auditor.at_image: nobody else is asked what is not decided
     all(each.true is not None for each in statements) => True
-    unit/checker/test_at_image.py::test_each_is_decided_by_the_reading[proved-or-arb]
+    unit/checker/test_auditor.py::test_each_is_decided_by_the_reading[proved-or-arb]
 numbers.py Items.finish: numbers may go on
     never self._items
     unit/checker/proved/test_numbers.py::test_what_is_no_answer_is_noticed
@@ -271,15 +271,15 @@ least.py excludes: a gain exceeds the need
 # Origins.
 origins.py Origin.statement: the squared distance is stated
     self.distance**2 => self.distance
-    unit/checker/test_origins.py::test_a_distance_is_stated_exactly_as_its_square
+    unit/checker/test_picture_files.py::test_a_distance_is_stated_exactly_as_its_square
 origins.py Origin.statement: a cosine is an upper end
     PatchStatement(self.patch, self.prototype, self.cosine, most)
     => PatchStatement(self.patch, self.prototype, None, self.cosine if most is None else most)
-    unit/checker/test_origins.py::test_a_cosine_is_a_lower_end
+    unit/checker/test_picture_files.py::test_a_cosine_is_a_lower_end
 origins.py Origin.statement: it is about the first patch
     PatchStatement(self.patch, self.prototype, self.cosine, most)
     => PatchStatement(0, self.prototype, self.cosine, most)
-    unit/checker/test_origins.py::test_a_distance_is_stated_exactly_as_its_square
+    unit/checker/test_picture_files.py::test_a_distance_is_stated_exactly_as_its_square
 origins.py read_origins: nothing has to be stated
     never not origins
     corpus/test_messages.py::test_what_is_refused_is_told_why[origins/empty]
@@ -304,19 +304,19 @@ origins.py _require_fit: the network may lack the patch
 origins.py _of_picture: what holds of one origin holds of all
     _pictured(auditor, document, [origin], size) if each else together
     => _pictured(auditor, document, origins[:1], size)
-    unit/checker/test_origins.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
+    unit/checker/test_picture_files.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
 origins.py _of_picture: a picture is asked about once
     len(origins) > 1 and together.reason == 'picture' => False
-    unit/checker/test_origins.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
+    unit/checker/test_picture_files.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
 origins.py _pictured: all are about the first picture of the file
     origins[0].picture => document.origins[0].picture
-    unit/checker/test_origins.py::test_origins_of_a_picture_are_asked_together
+    unit/checker/test_picture_files.py::test_origins_of_a_picture_are_asked_together
 reading/audit.py PlainAudit.prove_picture: nothing is evaluated
     self._subject.picture is None or self._evaluated() is None => self._subject.picture is None
     corpus/test_origins.py::test_every_file_gets_its_outcome[origins/one-binary64-too-small]
 auditor.py Auditor.pictured: the claim is not asked for
     side.prove_picture() => None
-    unit/checker/test_origins.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
+    unit/checker/test_picture_files.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
 
 # Receptive fields.
 receptive.py _windows: windows have no padding
@@ -409,7 +409,7 @@ read/network_file.py _input: a picture may be divided by minus one
     corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network-std-zero]
 read/network_file.py _windows: the last window is left out
     room // stride + 1 => max(1, room // stride)
-    unit/checker/read/test_network_file.py::test_reads_a_small_network
+    unit/checker/read/test_formats.py::test_reads_a_small_network
 read/network_file.py _check_tensors: a magnitude less than the bias
     never any(most < abs(bias) for most, bias in sizes)
     corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network-magnitude-less]
@@ -715,7 +715,7 @@ head.py _mask: both banks look everywhere
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean-banks]
 read/latents.py Latents._digests: the digest leaves out the shape
     f'verale.latents.v1 {self._file.patches} {self._file.depth}\n'.encode('ascii') => b'verale.latents.v1\n'
-    unit/checker/read/test_latents.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
+    unit/checker/read/test_formats.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
 read/latents.py read_latents_file: numbers may be infinite
     without tensor.check_finite()
     corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/latents-nan]
@@ -724,10 +724,10 @@ read/network_file.py _check_tensors: weights may be infinite
     corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network-bias-infinite]
 read/latents.py Latents.find: the first image is taken
     self._index_of[digest] => 0
-    unit/checker/read/test_latents.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
+    unit/checker/read/test_formats.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
 read/latents.py Latents._digests: the sign of a zero is lost
     values.tobytes() => array('d', [value + 0.0 for value in values]).tobytes()
-    unit/checker/read/test_latents.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
+    unit/checker/read/test_formats.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
 certificate.py Certificate._check_statement: clauses may repeat
     type => id
     corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/clause-twice]

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 import safetensors.torch
 import torch
+from torch import nn
 
-from verale.errors import InputError
+from verale.errors import HeadError, InputError, LatentsError
 from verale.head import as_patches, digest, load_labelled, load_latents, save_latents
+from verale.head.latents import (
+    described,
+    field_tensor,
+    latents_tensor,
+    require_channels,
+    require_labels,
+    shortened,
+    tensor_of,
+)
 
 
 def test_grid_and_list_layout_are_the_same_patches():
@@ -64,3 +77,91 @@ def test_what_are_no_labels_is_refused(labels, tmp_path):
     (tmp_path / "z").write_bytes(safetensors.torch.save(tensors))
     with pytest.raises(InputError, match=r"z: holds labels .*expected one integer an image"):
         load_labelled(tmp_path / "z")
+
+
+# Arguments: what becomes a tensor, with which values, and what is told of the rest.
+
+
+VALUES = torch.rand(2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        VALUES.numpy(),
+        VALUES.numpy().astype(">f4"),
+        np.asfortranarray(VALUES.numpy()),
+        VALUES.numpy()[::-1].copy()[::-1],
+        np.frombuffer(VALUES.numpy().tobytes(), np.float32).reshape(VALUES.shape),
+    ],
+)
+def test_an_array_of_any_form_has_the_same_values(array):
+    tensor = tensor_of(array)
+    assert tensor.dtype == torch.float32 and torch.equal(tensor, VALUES)
+
+
+def test_numbers_of_python_stay_what_they_are():
+    """0.1 is not a float32."""
+    assert tensor_of([[0.1, 2]]).tolist() == [[0.1, 2.0]]
+    assert tensor_of((0.1,)).dtype == torch.float64
+
+
+def test_tensors_are_taken_as_they_are_and_without_gradients():
+    assert tensor_of(VALUES) is VALUES
+    assert not tensor_of(nn.Parameter(VALUES)).requires_grad
+
+
+@pytest.mark.parametrize("value", [None, "text", {}, object(), ["a"], [[1], [1, 2]], np.array([object()])])
+def test_what_holds_no_numbers_is_none(value):
+    assert tensor_of(value) is None
+
+
+def test_values_are_described():
+    assert described(None) == "None"
+    assert described("a\x1b") == r"the text 'a\x1b'"
+    assert described(Path("b")) == "a path ('b')"
+    assert described(nn.Linear(1, 1)) == "a module (Linear)"
+    assert described(3) == "an int"
+    assert described([]) == "a list"
+    assert len(shortened("a" * 1000)) == 100
+
+
+def test_latents_keep_shape_and_type():
+    for values in (VALUES, VALUES.double(), torch.rand(2, 3, 4, 5)):
+        assert latents_tensor(values) is values
+    with pytest.raises(LatentsError, match=r"dtype torch\.complex64"):
+        latents_tensor(VALUES.to(torch.complex64))
+
+
+def test_a_field_that_is_no_tensor_is_named():
+    assert field_tensor("bias", [1, 2]).tolist() == [1.0, 2.0]
+    with pytest.raises(HeadError, match=r"'bias': is a module \(Linear\), expected .*, write bias=module.weight"):
+        field_tensor("bias", nn.Linear(1, 1))
+    with pytest.raises(HeadError, match=r"'bias': is a dict, expected a tensor or an array of floats$"):
+        field_tensor("bias", {})
+
+
+@pytest.mark.parametrize(
+    ("shape", "remedy"),
+    [
+        ((6, 2, 3), r"latents\[None\]"),
+        ((2, 6, 3), r"latents.swapaxes\(1, 2\)"),
+        ((2, 3, 4, 6), r"movedim\(-1, 1\)"),
+        ((2, 3, 6, 4), "another network"),
+        ((2, 3, 4), "another network"),
+    ],
+)
+def test_the_likeliest_mistake_is_told(shape, remedy):
+    require_channels((2, 6, 3, 4), 6)
+    require_channels((6, 6, 6), 6)
+    with pytest.raises(LatentsError, match=f"expected the head's 6: .*{remedy}"):
+        require_channels(shape, 6)
+
+
+def test_labels_are_integers_one_for_each_image():
+    assert require_labels(torch.tensor([1, 0]), 2) == require_labels(np.array([1, 0]), 2) == require_labels((1, 0), 2)
+    with pytest.raises(LatentsError, match="there are 2 labels for 3 images"):
+        require_labels([1, 0], 3)
+    for wrong in (1, "ab", [0.5, 1.0], torch.zeros(2, 1)):
+        with pytest.raises(LatentsError, match="expected one integer for each image"):
+            require_labels(wrong, 2)

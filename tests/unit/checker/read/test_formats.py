@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import random
 import struct
+from fractions import Fraction
 from typing import Any
 
 import pytest
 from support import files
 from support.cases import every
+from support.networks import layer, network_file, small_network
 
-from verale.checker.errors import FormatError
+from verale.checker.errors import FormatError, NetworkError
 from verale.checker.read import formats
+from verale.checker.read import latents as latents_module
 from verale.checker.read.formats import index, read_object, read_tensors
+from verale.checker.read.latents import Latents
+from verale.checker.read.network_file import Network, read_network
 
 
 def test_refuses_more_than_eight_megabytes() -> None:
@@ -126,3 +133,64 @@ def test_a_big_endian_host_swaps_bytes(dtype: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(formats.sys, "byteorder", "big")
     _, tensors = read_tensors(files.safetensors({"a": (code, kind, swapped)}))
     assert tensors["a"].floats().tolist() == [1.5, -2.25]
+
+
+# The latents file: shapes, digests by value, what is refused.
+
+
+GENERATOR = random.Random(1)
+IMAGES = [[[GENERATOR.choice((0.0, -0.0, 0.5, -1.25, 3.0)) for _ in range(3)] for _ in range(4)] for _ in range(5)]
+
+
+def values_in(result: object) -> list[list[Fraction]]:
+    found = result.exact  # type: ignore[attr-defined]
+    return [[Fraction(entry, 1 << found.bits) for entry in row] for row in found.rows]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        files.latents(IMAGES),
+        files.latents(IMAGES, "F32"),
+        files.latents_nchw(IMAGES, 2, 2),
+        files.latents_nchw(IMAGES, 1, 4),
+    ],
+    ids=["NLD", "NLD F32", "NCHW 2x2", "NCHW 1x4"],
+)
+def test_finds_every_image_by_its_values_in_any_layout(data: bytes) -> None:
+    latents = Latents(data, 3)
+    for image in (IMAGES[3], IMAGES[0], IMAGES[4], IMAGES[0]):
+        result = latents.find(files.digest(image))
+        assert result is not None
+        assert values_in(result) == [[Fraction(x) for x in row] for row in image]
+    assert latents.find("0" * 64) is None
+    assert latents.find(files.digest(IMAGES[1])) is not None
+
+
+def test_the_digest_is_the_same_on_a_big_endian_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There tensors are swapped on reading and swapped back for the digest; here both swaps are seen."""
+    latents = Latents(files.latents(IMAGES), 3)
+    monkeypatch.setattr(latents_module.sys, "byteorder", "big")
+    assert latents.find(files.digest(IMAGES[0])) is not None
+
+
+# Network files: what is read of them. What is refused: `corpus/messages.txt`.
+
+
+def test_reads_a_small_network() -> None:
+    data = small_network()
+    network = read_network(data)
+    assert isinstance(network, Network)
+    assert (network.sha256, network.size) == (hashlib.sha256(data).hexdigest(), len(data))
+    assert (network.shape, network.mean, network.std) == ((1, 4, 4), (Fraction(1, 2),), (Fraction(1, 4),))
+    assert [each.kind for each in network.layers][:3] == ["conv2d", "relu", "conv2d"]
+    assert (network.depth, network.patches) == (2, 4)
+    assert [each.shape for each in network.layers] == [*[(2, 4, 4)] * 4, (2, 2, 2), (2, 2, 2), (2, 2, 2)]
+    assert [each.products for each in network.layers] == [32 * 9, 32, 32 * 9, 32, 8 * 4, 8 * 2, 8]
+    assert network.layers[2].settings.groups == 2 and network.layers[2].inputs == ("stem.relu",)
+
+
+def test_refuses_too_many_layers() -> None:
+    layers = [layer(f"a{i}", "relu", f"a{i - 1}" if i else "picture") for i in range(4097)]
+    with pytest.raises(NetworkError, match=r"^network file: layers is .*, expected a list of 1 to 4096 layers"):
+        read_network(network_file(layers, {}))
