@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections.abc import Callable
@@ -14,11 +13,9 @@ from support import arithmetic, files
 from support.rationals import cosine_ends
 
 from verale.checker import Auditor, HeadError, KernelError, LatentsError, Status, Verdict, check
-from verale.checker.certificate import PARADIGMS
 from verale.checker.errors import FormatError, UnprovedError
 from verale.checker.numbers import StatementAt
-from verale.checker.options import KERNELS, load_arithmetic
-from verale.soundness.paths import CERTIFICATES
+from verale.checker.options import KERNELS
 
 GENERATOR = random.Random(7)
 PATCHES, DEPTH, COUNT, CLASSES = 3, 5, 8, 3
@@ -194,54 +191,6 @@ def test_unusable_input() -> None:
         Auditor(HEADS["euclidean"], files.latents([[[1.0, 2.0]]]))
     with pytest.raises(KernelError):
         Auditor(HEADS["euclidean"], kernel="float")
-
-
-def test_kernels_that_disagree_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    auditor = Auditor(HEADS["euclidean"], LATENTS, "both")
-    broken = load_arithmetic("mpmath")
-    monkeypatch.setattr(broken, "log", lambda numerator, denominator, bits: (-(1 << bits + 9), 1 << bits + 9))
-    monkeypatch.setattr(
-        "verale.checker.auditor.load_arithmetic", lambda name: broken if name == "mpmath" else load_arithmetic(name)
-    )
-    verdict = auditor.check(files.encode(document()))
-    assert reasons(verdict) == (Status.NOT_PROVED, "kernels", 3)
-    assert verdict.claims == {"entailment": "not checked", "instance": "not checked"}
-    assert "arb: PROVED" in verdict.message
-    assert "mpmath: NOT_PROVED" in verdict.message
-
-
-def test_both_takes_the_smaller_margin(monkeypatch: pytest.MonkeyPatch) -> None:
-    auditor = Auditor(HEADS["euclidean"], LATENTS, "both")
-    looser = load_arithmetic("mpmath")
-    exact_log = looser.log
-    monkeypatch.setattr(
-        looser, "log", lambda n, d, bits: (exact_log(n, d, bits)[0] - (1 << 99), exact_log(n, d, bits)[1] + (1 << 99))
-    )
-    first = auditor.check(files.encode(document())).margins
-    auditor = Auditor(HEADS["euclidean"], LATENTS, "both")
-    monkeypatch.setattr(
-        "verale.checker.auditor.load_arithmetic", lambda name: looser if name == "mpmath" else load_arithmetic(name)
-    )
-    verdict = auditor.check(files.encode(document()))
-    assert verdict.status is Status.PROVED
-    assert verdict.margins[0] is None
-    assert all(a < b for a, b in zip(verdict.margins[1:], first[1:], strict=True) if a is not None and b is not None)
-
-
-def test_a_new_paradigm_about_patches_is_proved_by_the_rule_of_its_geometry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It was proved by the rule of masses, whatever the geometry, until somebody had entered it there."""
-    stored = [
-        CERTIFICATES / "accept" / f"projection-euclidean.{kind}"
-        for kind in ("ale.json", "head.safetensors", "latents.safetensors")
-    ]
-    certificate, of_head, latents = (path.read_bytes() for path in stored)
-    document = json.loads(certificate)
-    monkeypatch.setitem(PARADIGMS, "new", ("euclidean",))
-    document["predicate"] |= {"paradigm": "new", "claims": ["entailment", "instance"]}
-    for kernel in KERNELS:
-        auditor = Auditor(of_head, latents, kernel)
-        verdict = auditor.check(json.dumps(document).encode())
-        assert verdict.margins == auditor.check(certificate).margins and verdict.status is Status.PROVED
 
 
 # Refutation by a witness: REFUTED only if the latents satisfy every statement and are classified otherwise.

@@ -155,20 +155,6 @@ def test_what_one_proves_and_another_refutes_is_proved_by_neither() -> None:
             assert (verdict.status, verdict.reason, verdict.by) == (Status.NOT_PROVED, "kernels", {})
 
 
-def test_records_say_what_proved_each_claim_and_are_read_back(says, tmp_path) -> None:
-    says(entails="not proved", refuted="not proved")
-    (tmp_path / "head").write_bytes(HEAD)
-    (tmp_path / "latents").write_bytes(LATENTS)
-    auditor = FileAuditor(str(tmp_path / "head"), str(tmp_path / "latents"), minimality=True)
-    for certificate in (GOOD, OPEN, WRONG):
-        record = auditor.audit("x", certificate).record
-        assert record["run"]["kernel"] == "proved-or-arb" and "executable" in record["run"]["checker"]
-        assert read_record(json.dumps(record)) == record
-    stated = auditor.audit("x", GOOD).record
-    with pytest.raises(ValueError, match="claims and by contradict"):
-        read_record(json.dumps(stated | {"by": stated["by"] | {"entailment": "both"}}))
-
-
 def nowhere() -> None:
     raise KernelError("kernel proved: there is none")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import flint
@@ -11,7 +10,7 @@ import torch
 from support.cases import every
 from support.exact import observable as observable_of
 from support.exact import pooled
-from support.small import FOCAL, GEOMETRIES, focal_head, small_head, small_latents, varied_head
+from support.small import small_head, varied_head
 
 from verale.errors import HeadError
 from verale.head import (
@@ -34,7 +33,6 @@ from verale.head import (
     SoftTree,
     Threshold,
     TopMeanPooling,
-    as_patches,
     evaluate,
 )
 from verale.head.pooling import Pooling
@@ -132,64 +130,6 @@ def test_what_python_shows_of_a_head_is_one_line_of_sizes_and_parts() -> None:
 
 
 FOCAL_KINDS = ("max_minus_mean", "max_minus_mean_distance")
-
-
-def observable(head, z, j):
-    if isinstance(head.geometry, Euclidean):
-        return sum((a - b) ** 2 for a, b in zip(z, head.prototypes[j].tolist(), strict=True))
-    if isinstance(head.geometry, Cosine):
-        p = head.prototypes[j].tolist()
-        dot = sum(a * b for a, b in zip(z, p, strict=True))
-        return dot / (math.hypot(*p) * (math.hypot(*z) + head.geometry.epsilon))
-    return math.exp(z[j]) / sum(map(math.exp, z))
-
-
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_evaluation_is_the_formula(geometry):
-    head = small_head(geometry)
-    patches = as_patches(small_latents(head))
-    evaluation = evaluate(head, patches)
-    for image, rows in enumerate(patches.tolist()):
-        activations = []
-        for j in range(head.size):
-            values = [observable(head, z, j) for z in rows]
-            if isinstance(head.similarity, LogRatio):
-                values = [m * (1.0 if head.scale is None else float(head.scale[j])) for m in values]
-                values = [math.log((m + 1) / (m + head.similarity.epsilon)) for m in values]
-            activations.append(max(values))
-        logits = [
-            sum(w * a for w, a in zip(row, activations, strict=True)) + b
-            for row, b in zip(head.weight.tolist(), head.bias.tolist(), strict=True)
-        ]
-        assert evaluation.activations[image].tolist() == pytest.approx(activations, rel=1e-12)
-        assert evaluation.logits[image].tolist() == pytest.approx(logits, rel=1e-9, abs=1e-12)
-        assert int(evaluation.predicted[image]) == logits.index(max(logits))
-
-
-@pytest.mark.parametrize(("geometry", "kind"), FOCAL)
-def test_focal_activations_are_the_formula(geometry, kind):
-    head = focal_head(geometry, kind)
-    patches = as_patches(small_latents(head))
-    evaluation = evaluate(head, patches)
-
-    def similarity(m, j):
-        if not isinstance(head.similarity, LogRatio):
-            return m
-        m *= 1.0 if head.scale is None else float(head.scale[j])
-        return math.log((m + 1) / (m + head.similarity.epsilon))
-
-    for image, rows in enumerate(patches.tolist()):
-        for j in range(head.size):
-            values = [observable(head, z, j) for z in rows]
-            similar = [similarity(m, j) for m in values]
-            if kind == "max_minus_mean":
-                activation = max(similar) - sum(similar) / len(similar)
-            else:
-                activation = similarity(min(values), j) - similarity(sum(values) / len(values), j)
-            assert float(evaluation.activations[image, j]) == pytest.approx(activation, rel=1e-9, abs=1e-14)
-    assert torch.allclose(
-        evaluation.logits, evaluation.activations @ head.weight.double().T + head.bias.double(), rtol=1e-12, atol=1e-12
-    )
 
 
 @pytest.mark.parametrize("scale", [None, 1e-3, 1e3])

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import safetensors.torch
 import torch
-from torch import nn
 
-from verale.errors import HeadError, InputError, LatentsError
+from verale.errors import InputError, LatentsError
 from verale.head import as_patches, digest, load_labelled, load_latents, save_latents
 from verale.head.latents import (
-    described,
-    field_tensor,
-    latents_tensor,
     require_channels,
     require_labels,
-    shortened,
     tensor_of,
 )
 
@@ -106,39 +99,9 @@ def test_numbers_of_python_stay_what_they_are():
     assert tensor_of((0.1,)).dtype == torch.float64
 
 
-def test_tensors_are_taken_as_they_are_and_without_gradients():
-    assert tensor_of(VALUES) is VALUES
-    assert not tensor_of(nn.Parameter(VALUES)).requires_grad
-
-
 @pytest.mark.parametrize("value", [None, "text", {}, object(), ["a"], [[1], [1, 2]], np.array([object()])])
 def test_what_holds_no_numbers_is_none(value):
     assert tensor_of(value) is None
-
-
-def test_values_are_described():
-    assert described(None) == "None"
-    assert described("a\x1b") == r"the text 'a\x1b'"
-    assert described(Path("b")) == "a path ('b')"
-    assert described(nn.Linear(1, 1)) == "a module (Linear)"
-    assert described(3) == "an int"
-    assert described([]) == "a list"
-    assert len(shortened("a" * 1000)) == 100
-
-
-def test_latents_keep_shape_and_type():
-    for values in (VALUES, VALUES.double(), torch.rand(2, 3, 4, 5)):
-        assert latents_tensor(values) is values
-    with pytest.raises(LatentsError, match=r"dtype torch\.complex64"):
-        latents_tensor(VALUES.to(torch.complex64))
-
-
-def test_a_field_that_is_no_tensor_is_named():
-    assert field_tensor("bias", [1, 2]).tolist() == [1.0, 2.0]
-    with pytest.raises(HeadError, match=r"'bias': is a module \(Linear\), expected .*, write bias=module.weight"):
-        field_tensor("bias", nn.Linear(1, 1))
-    with pytest.raises(HeadError, match=r"'bias': is a dict, expected a tensor or an array of floats$"):
-        field_tensor("bias", {})
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ from verale.network import (
     pictures_file,
     pictures_of,
     require_binary32,
-    walk,
 )
 from verale.network.layers import (
     AveragePooling,
@@ -64,23 +63,6 @@ def test_the_checker_reads_the_same_network(name: str) -> None:
     read = read_network(network.to_bytes())
     assert read.sha256 == network.digest
     assert {each.name: each.shape for each in read.layers} == network.shapes
-
-
-def test_outputs_are_forgotten_when_nothing_reads_them() -> None:
-    network, held = frozen_network("residual"), []
-
-    class Counted:
-        def __init__(self) -> None:
-            held.append(1)
-
-        def __del__(self) -> None:
-            held.pop()
-
-    most = 0
-    for _, output in walk(network, Counted(), lambda layer, inputs: Counted()):
-        most = max(most, len(held))
-        del output
-    assert most < len(network.layers) and not held
 
 
 def network() -> FrozenNetwork:

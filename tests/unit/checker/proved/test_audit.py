@@ -77,19 +77,6 @@ def test_what_it_does_not_prove_is_not_proved(asked) -> None:
     assert asked.questions == ["head", "instance", "entails", "refuted", "entails"]
 
 
-def test_a_margin_that_is_too_large_is_told_from_none(tmp_path, monkeypatch) -> None:
-    """It is asked again with the smallest margin."""
-    too_large = "question == 'refuted' or ' 2 2 0 1 prices ' in text"
-    body = f"return None if question == 'head' else 'not proved' if {too_large} else 'proved'"
-    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
-    verdict = check()
-    assert (verdict.status, verdict.reason, verdict.claims["entailment"]) == (
-        Status.NOT_PROVED,
-        "margin",
-        "not checked",
-    )
-
-
 @pytest.mark.parametrize(
     ("asked", "reason", "code", "message"),
     [

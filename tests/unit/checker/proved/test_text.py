@@ -173,16 +173,3 @@ def test_texts_of_the_corpora_are_those_of_the_independent_writer() -> None:
         assert addition_text(certificate) == text_of_addition(case.certificate), case.name
         for image in [] if case.latents is None else files.read_latents(case.latents):
             assert image_text(Image(array("d", files.flat(image)), head.depth)) == text_of_image(image), case.name
-
-
-def test_only_values_matter() -> None:
-    """Neither the dtype nor a spelling, nor minus zero."""
-    plain = files.head(WEIGHT, POINTS, [0.0, 0.0])
-    assert of_head(files.head(WEIGHT, POINTS, [-0.0, 0.0], dtype="F32")) == of_head(plain)
-    assert of_head(files.head(WEIGHT, POINTS)) == of_head(plain)
-    spelled = files.certificate(b"", [files.patch_statement(0, 0, 0.5, 1.0)]).replace(
-        b"0x1.0000000000000p+0", b"0x1p+0"
-    )
-    assert certificate_text(read_certificate(spelled)) == certificate_text(
-        read_certificate(files.certificate(b"", [files.patch_statement(0, 0, 0.5, 1.0)]))
-    )
