@@ -9,12 +9,9 @@ the checker refuses the same, and more, of its own accord.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import InitVar, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +20,10 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from verale.checker.errors import FormatError
 from verale.checker.errors import NetworkError as UnreadableNetworkError
 from verale.checker.read import network_file
-from verale.checker.read.network_file import MOST_ENTRIES, MOST_LAYERS, MOST_PRODUCTS, Network, Settings, output_shape
 from verale.checker.read.network_file import PICTURE as PICTURE
+from verale.checker.read.network_file import Network
 from verale.checker.read.pictures import Picture, StoredPictures
 from verale.errors import NetworkError, UsageError, naming, option
 from verale.files import read, write_atomically
@@ -43,8 +39,6 @@ from verale.network.layers import (
 )
 
 LARGEST_NETWORK = network_file.LARGEST
-_OF_WINDOWS = ("stride", "padding", "dilation", "kernel", "scale", "groups")
-"""The settings of a layer that say what its output's shape is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +52,14 @@ class FrozenNetwork:
         mean: C numbers.
         std: C numbers > 0.
         layers: in an order in which each reads what comes before it; the output of the last are the latents.
+        of_file: its file, where that was read already.
+
+    Attributes:
+        shapes: the shape of every layer's output for one picture, by name.
+        digest: SHA-256 (hex) of the network's file: of the bytes it was loaded from, else of the bytes `save` writes.
 
     Raises:
-        NetworkError: layers that do not fit each other, or numbers that are not finite.
+        NetworkError: its file would be none, as the checker reads it: layers that do not fit each other, say.
 
     Soundness: every claim about a network is about the exact values of these floats.
     """
@@ -69,91 +68,21 @@ class FrozenNetwork:
     mean: tuple[float, ...]
     std: tuple[float, ...]
     layers: tuple[NetworkLayer, ...]
-    _digest: str | None = field(default=None, repr=False)
+    of_file: InitVar[Network | None] = None
+    shapes: dict[str, tuple[int, ...]] = field(init=False, repr=False)
+    digest: str = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        shape, layers = tuple(map(int, self.shape)), tuple(self.layers)
-        if len(shape) != 3 or min(shape) < 1 or shape[0] not in (1, 3) or math.prod(shape) > MOST_ENTRIES:
-            raise NetworkError("input", f"has the shape {shape}, expected (C, H, W) with C 1 (grey) or 3 (colours)")
-        for name, numbers in (("mean", self.mean), ("std", self.std)):
-            given = tuple(map(float, numbers))
-            if len(given) != shape[0] or not all(map(math.isfinite, given)) or (name == "std" and min(given) <= 0):
-                above = ", each above 0" if name == "std" else ""
-                raise NetworkError("input", f"has the {name} {given}, expected {shape[0]} finite numbers{above}")
-            object.__setattr__(self, name, given)
-        object.__setattr__(self, "shape", shape)
-        object.__setattr__(self, "layers", layers)
-        if not layers:
-            raise NetworkError("layers", "is empty, expected one layer at least")
-        self._check_layers()
-        if len(self.output_shape) not in (1, 3):
-            raise NetworkError(layers[-1].name, f"gives {self.output_shape}, expected (D, H, W) or (D,)")
-        products = 0  # as network-v1.md counts them
-        for layer in layers:
-            entries, operation = math.prod(self.shapes[layer.name]), layer.operation
-            if entries > MOST_ENTRIES:
-                raise NetworkError(layer.name, f"gives {entries} numbers, expected at most {MOST_ENTRIES}")
-            if isinstance(operation, Convolution | FullConnection):
-                products += entries * operation.weight[0].numel()
-            else:
-                products += entries * math.prod(getattr(operation, "kernel", (1,)))
-        if products > MOST_PRODUCTS:
-            raise NetworkError("layers", f"compute {products} products, expected at most {MOST_PRODUCTS}")
-
-    def _check_layers(self) -> None:
-        known, unread = {PICTURE}, {PICTURE}
-        if len(self.layers) > MOST_LAYERS:
-            raise NetworkError("layers", f"are {len(self.layers)}, expected at most {MOST_LAYERS}")
-        for layer in self.layers:
-            if not network_file.is_name(layer.name) or layer.name in known:
-                raise NetworkError(
-                    layer.name[:128], "is no new name, expected letters, digits, _ and dots, at most 128 characters"
-                )
-            missing = [each for each in layer.inputs if each not in known]
-            if missing:
-                raise NetworkError(layer.name, f"reads {missing[0]}, expected {PICTURE} or an earlier layer")
-            known.add(layer.name)
-            unread = (unread - set(layer.inputs)) | {layer.name}
-            for name, tensor in layer.tensors.items():
-                if tensor.dtype not in (torch.float32, torch.float64) or not bool(tensor.isfinite().all()):
-                    raise NetworkError(name, f"is {tensor.dtype}, expected finite float32 or float64 numbers")
-            operation = layer.operation
-            bias, magnitude = (getattr(operation, each, None) for each in ("bias", "magnitude"))
-            if bias is not None and bias.shape != layer.tensors[f"{layer.name}.weight"].shape[:1]:
-                raise NetworkError(f"{layer.name}.bias", f"has the shape {tuple(bias.shape)}, expected one a channel")
-            if magnitude is not None and (
-                bias is None or bias.shape != magnitude.shape or not bool((bias.double().abs() <= magnitude).all())
-            ):
-                raise NetworkError(f"{layer.name}.magnitude", "is no bound of a bias, expected one at least as large")
-            if isinstance(operation, Clamp) and not -math.inf < operation.lower <= operation.upper < math.inf:
-                raise NetworkError(
-                    layer.name, f"clamps from {operation.lower} to {operation.upper}, expected finite ends in order"
-                )
-            if isinstance(operation, LeakyRectifier) and not 0 <= operation.slope <= 1:
-                raise NetworkError(layer.name, f"has the slope {operation.slope}, expected 0 to 1")
-        if unread != {self.layers[-1].name}:
-            raise NetworkError(min(unread - {self.layers[-1].name}), "is read by no layer, expected a layer that is")
-        _ = self.shapes
-
-    @cached_property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of every output for one picture, by name."""
-        shapes: dict[str, tuple[int, ...]] = {PICTURE: self.shape}
-        for layer in self.layers:
-            operation = layer.operation
-            values: dict[str, Any] = {
-                each: getattr(operation, each) for each in _OF_WINDOWS if hasattr(operation, each)
-            }
-            weight = tuple(operation.weight.shape) if isinstance(operation, Convolution | FullConnection) else ()
-            if isinstance(operation, Convolution):
-                values["kernel"] = weight[2:]
+    def __post_init__(self, of_file: Network | None) -> None:
+        for name, number in (("shape", int), ("mean", float), ("std", float)):
+            object.__setattr__(self, name, tuple(map(number, getattr(self, name))))
+        object.__setattr__(self, "layers", tuple(self.layers))
+        if of_file is None:  # what nobody has read yet has to be what the checker reads
             try:
-                read = [shapes[each] for each in layer.inputs]
-                shapes[layer.name] = output_shape(operation.kind, operation.kind, read, weight, Settings(**values))
-            except FormatError as error:
-                raise NetworkError(layer.name, f"does not fit what it reads: {error}") from error
-        del shapes[PICTURE]
-        return shapes
+                of_file = network_file.read_network(self.to_bytes())
+            except UnreadableNetworkError as error:
+                raise NetworkError(None, str(error)) from error
+        object.__setattr__(self, "shapes", {layer.name: layer.shape for layer in of_file.layers})
+        object.__setattr__(self, "digest", of_file.sha256)
 
     @property
     def output_shape(self) -> tuple[int, ...]:
@@ -178,11 +107,6 @@ class FrozenNetwork:
         """The name and the output of every layer, in their order, of normalised pictures (N, C, H, W), computed in
         their type; estimates, for comparisons."""
         yield from walk(self, images, lambda layer, inputs: layer.operation(*inputs))
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 (hex) of the network's file: of the bytes it was loaded from, else of the bytes `save` writes."""
-        return self._digest or hashlib.sha256(self.to_bytes()).hexdigest()
 
     def to_bytes(self) -> bytes:
         """The network's file, safetensors; the same network gives the same bytes."""
@@ -214,7 +138,7 @@ class FrozenNetwork:
     def of(cls, network: Network) -> FrozenNetwork:
         """A network whose file was read already. Raises NetworkError, which names the layer."""
         mean, std = (tuple(map(float, numbers)) for numbers in (network.mean, network.std))
-        return cls(network.shape, mean, std, tuple(map(NetworkLayer.of, network.layers)), network.sha256)
+        return cls(network.shape, mean, std, tuple(map(NetworkLayer.of, network.layers)), network)
 
     def save(self, path: str | Path) -> None:
         """Write the network's file: a temporary file beside it, which is then renamed. Raises InputError."""

@@ -162,9 +162,7 @@ def test_float32_leaves_what_would_be_claimed_of_a_tiny_epsilon() -> None:
     network = export_network(module, None, SHAPE)
     first, *rest = network.layers
     true = first.operation.bias.abs() * 2  # type: ignore[union-attr]
-    claimed = replace(
-        network, layers=(replace(first, operation=replace(first.operation, magnitude=true)), *rest), _digest=None
-    )
+    claimed = replace(network, layers=(replace(first, operation=replace(first.operation, magnitude=true)), *rest))
     picture = random_pictures(1)
     given = as_patches(module(picture.float() / 255))[0].double()
     ends = ThroughNetwork(claimed, "float32").ranges(picture[0]).ends
@@ -273,7 +271,7 @@ def changed(network: FrozenNetwork, name: str) -> FrozenNetwork:
             weight.view(-1)[0] = torch.nextafter(weight.view(-1)[0], torch.tensor(torch.inf, dtype=weight.dtype))
             layer = replace(layer, operation=replace(layer.operation, weight=weight))
         layers.append(layer)
-    return replace(network, layers=tuple(layers), _digest=None)
+    return replace(network, layers=tuple(layers))
 
 
 @pytest.mark.parametrize("name", ["4", "2"])

@@ -34,12 +34,6 @@ def described(**changes: Any) -> dict[str, str]:
     return {"verale.head": json.dumps(files.description(**changes))}
 
 
-def without(field: str) -> dict[str, str]:
-    description = files.description()
-    del description[field]
-    return {"verale.head": json.dumps(description)}
-
-
 def test_reads_a_euclidean_head() -> None:
     data = files.head(WEIGHT, POINTS, [1.0, -2.5], labels=["a", "b"], domain=files.domain(-1.5, None))
     head = read_head(data)
