@@ -78,13 +78,11 @@ class Geometry(ABC):
         is_distance: whether a small observable means similar. Otherwise a great one does.
         has_prototypes: whether prototypes are vectors of the head. Otherwise they are the latent channels.
         needs_directions: whether no prototype may be the zero vector.
-        needs_bounded: whether the observables have to be bounded over the domain, whatever the similarity.
     """
 
     is_distance: ClassVar[bool] = False
     has_prototypes: ClassVar[bool] = True
     needs_directions: ClassVar[bool] = False
-    needs_bounded: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -104,10 +102,6 @@ class Geometry(ABC):
     @abstractmethod
     def observables(self, patches: Tensor, points: Tensor) -> Tensor:
         """m(z_l, p_j): (N, L, P) of patches (N, L, D) and prototypes (P, D), all float64; (0, D) without prototypes."""
-
-    def bounded_over(self, domain: Box) -> bool:
-        """Whether the observables are bounded over the domain."""
-        return True
 
 
 _DIFFERENCES = 2**23
@@ -130,9 +124,6 @@ class Euclidean(Geometry):
                 for image in patches
             ]
         )
-
-    def bounded_over(self, domain: Box) -> bool:
-        return domain.bounded
 
 
 @dataclass(frozen=True)
@@ -188,7 +179,6 @@ class InnerProduct(Geometry):
     radius: float | None = None
 
     kind = "inner_product"
-    needs_bounded = True
 
     def __post_init__(self) -> None:
         if self.radius is not None and not (math.isfinite(self.radius) and self.radius > 0):
@@ -196,9 +186,6 @@ class InnerProduct(Geometry):
 
     def observables(self, patches: Tensor, points: Tensor) -> Tensor:
         return patches @ points.T
-
-    def bounded_over(self, domain: Box) -> bool:
-        return self.radius is not None or domain.bounded
 
 
 @dataclass(frozen=True)

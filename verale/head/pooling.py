@@ -12,8 +12,6 @@ from torch import Tensor
 
 from verale.errors import HeadError
 from verale.head.fields import Kind
-from verale.head.geometry import Geometry
-from verale.head.similarity import Similarity
 
 __all__ = ["POOLINGS", "BankPooling", "FocalPooling", "MaskedMaxPooling", "MaxPooling", "Pooling", "TopMeanPooling"]
 
@@ -53,12 +51,6 @@ class Pooling(ABC):
     def hidden(self, patches: int, prototypes: int) -> Tensor | None:
         """(L, P) which prototypes do not look at which patches; None where all look at all."""
         return None
-
-    def check(self, geometry: Geometry, similarity: Similarity) -> None:  # noqa: B027, most are defined for all
-        """Raise HeadError unless it is defined for the geometry and the similarity."""
-
-    def check_size(self, prototypes: int) -> None:  # noqa: B027
-        """Raise HeadError unless it is defined for this number of prototypes."""
 
 
 class _Greatest(Pooling):
@@ -100,12 +92,6 @@ class BankPooling(_Greatest):
 
     def hidden(self, patches: int, prototypes: int) -> Tensor:
         return (torch.arange(patches)[:, None] == 0) != (torch.arange(prototypes) < self.class_token)
-
-    def check_size(self, prototypes: int) -> None:
-        if not self.class_token < prototypes:
-            raise HeadError(
-                "pooling.class_token", f"is {self.class_token}, expected less than the {prototypes} prototypes"
-            )
 
 
 MOST_COLUMNS = 2**16
@@ -190,10 +176,6 @@ class MaskedMaxPooling(_Greatest):
     def hidden(self, patches: int, prototypes: int) -> Tensor:
         return ~self.mask.T[torch.arange(patches).clamp(max=self.least_patches - 1)]
 
-    def check_size(self, prototypes: int) -> None:
-        if len(self.mask) != prototypes:
-            raise HeadError("mask", f"has {len(self.mask)} rows, expected {prototypes}, one a prototype")
-
 
 @dataclass(frozen=True)
 class TopMeanPooling(Pooling):
@@ -246,12 +228,6 @@ class FocalPooling(Pooling):
         similar = similarity(observed)
         mean = similarity(observed.mean(dim=1)) if self.of_distances else similar.mean(dim=1)
         return similar.amax(dim=1) - mean
-
-    def check(self, geometry: Geometry, similarity: Similarity) -> None:
-        if not similarity.focal:
-            raise HeadError("pooling", f"is focal, expected another for {similarity!r}")
-        if self.of_distances and not geometry.is_distance:
-            raise HeadError("pooling", f"is {self.kind}, expected another: only Euclidean has it, not {geometry!r}")
 
 
 POOLINGS: dict[str, Kind[Pooling]] = {

@@ -12,10 +12,7 @@ from torch import Tensor
 
 from verale.errors import HeadError
 from verale.head.fields import Kind
-from verale.head.geometry import Geometry
 from verale.head.latents import field_tensor
-from verale.head.pooling import Pooling
-from verale.head.similarity import Similarity
 
 
 class Readout(ABC):
@@ -23,15 +20,9 @@ class Readout(ABC):
 
     Attributes:
         kind: its name in head files.
-        bias_per_prototype: whether the bias has one entry a prototype. Otherwise it has one a class.
     """
 
     kind: ClassVar[str]
-    bias_per_prototype: ClassVar[bool] = False
-
-    def prototypes(self, weight: Tensor) -> int:
-        """P, the number of prototypes that it reads with these weights."""
-        return int(weight.shape[1])
 
     @abstractmethod
     def read_out(self, activations: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -40,16 +31,6 @@ class Readout(ABC):
     def pull(self, activations: Tensor, weight: Tensor, rival: int, predicted: int) -> Tensor:
         """(P,) about how much o_rival - o_predicted grows with each activation, at activations (P,); an estimate."""
         return weight[rival] - weight[predicted]
-
-    def check(self, geometry: Geometry, similarity: Similarity, pooling: Pooling) -> None:
-        """Raise HeadError unless it is defined for these parts."""
-        if pooling.is_difference:
-            raise HeadError("pooling", f"is focal, expected another for the readout {type(self).__name__}")
-        if not geometry.has_prototypes:
-            raise HeadError("readout", f"is {type(self).__name__}, expected Linear for softmax")
-
-    def check_tensors(self, weight: Tensor, bias: Tensor | None, prototypes: int) -> None:  # noqa: B027
-        """Raise HeadError unless the weights and the bias are this readout's."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +41,6 @@ class Linear(Readout):
 
     def read_out(self, activations: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         return activations @ weight.T + (0.0 if bias is None else bias)
-
-    def check(self, geometry: Geometry, similarity: Similarity, pooling: Pooling) -> None:
-        """Defined for all."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +75,6 @@ class SoftTree(Readout):
         if len({*self.absent, *self.present}) != 2 * count:
             raise HeadError("readout", "has a node or a leaf with two parents, expected a tree")
 
-    def prototypes(self, weight: Tensor) -> int:
-        return len(self.absent)
-
     def read_out(self, activations: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         below: dict[int, Tensor] = {-1 - leaf: column for leaf, column in enumerate(weight.T)}
         for node in reversed(range(len(self.absent))):  # children come later
@@ -113,19 +88,6 @@ class SoftTree(Readout):
             logits = self.read_out(inputs[None], weight, None)[0]
             return torch.autograd.grad(logits[rival] - logits[predicted], inputs)[0]
 
-    def check(self, geometry: Geometry, similarity: Similarity, pooling: Pooling) -> None:
-        super().check(geometry, similarity, pooling)
-        if not similarity.in_unit(geometry) or not pooling.is_maximum:
-            raise HeadError("readout", "is a soft tree, expected activations in [0, 1]: exponentials, max pooling")
-
-    def check_tensors(self, weight: Tensor, bias: Tensor | None, prototypes: int) -> None:
-        if weight.shape[1] != prototypes + 1:
-            raise HeadError(
-                "weight", f"has {weight.shape[1]} columns, expected {prototypes + 1}, one a leaf of the tree"
-            )
-        if bias is not None:
-            raise HeadError("bias", "is given, expected none: a tree adds up its leaves only")
-
 
 @dataclass(frozen=True)
 class Maximum(Readout):
@@ -135,18 +97,10 @@ class Maximum(Readout):
     """
 
     kind = "maximum"
-    bias_per_prototype = True
 
     def read_out(self, activations: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         scores = activations + (0.0 if bias is None else bias)
         return torch.where(weight > 0, scores[:, None], -torch.inf).amax(dim=2)
-
-    def check_tensors(self, weight: Tensor, bias: Tensor | None, prototypes: int) -> None:
-        member = (weight == 1) | (weight == 0)
-        if not bool(member.all() & (weight == 1).any(1).all()):
-            raise HeadError(
-                "weight", "is not 0 or 1 with a 1 in every row, expected which prototypes belong to which class"
-            )
 
 
 READOUTS: dict[str, Kind[Readout]] = {each.kind: Kind(each) for each in (Linear, SoftTree, Maximum)}

@@ -97,20 +97,6 @@ class Similarity(ABC):
             return str(error)
         return None
 
-    def in_unit(self, geometry: Geometry) -> bool:
-        """Whether its values lie in [0, 1] there, so that a soft tree may read them."""
-        return Chain(geometry.kind, self.steps_of(geometry.kind)).in_unit
-
-    def check(self, geometry: Geometry) -> None:
-        """Raise HeadError, which says why, where it is not defined for a geometry."""
-        if type(geometry) not in self.geometries:
-            known = {kind.part for kind in SIMILARITIES.values() if type(geometry) in kind.part.geometries}
-            expected = " or ".join(sorted(part.__name__ for part in known))
-            raise HeadError("similarity", f"is {self!r}, expected {expected} for {geometry!r}")
-        reason = self._reason(geometry.kind)
-        if reason is not None:
-            raise HeadError("similarity", f"is {self!r}, which is not defined for {geometry!r}: {reason}")
-
     def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
         """S of observables (..., P) in float64, rounded to nearest.
 
@@ -180,9 +166,6 @@ class NamedSimilarity(Similarity):
 
     def steps_of(self, geometry: str) -> tuple[Step, ...]:
         return _named(self.kind, geometry, *(getattr(self, name) for name in KINDS[self.kind].fields))
-
-    def in_unit(self, geometry: Geometry) -> bool:
-        return KINDS[self.kind].soft_tree
 
 
 @dataclass(frozen=True)

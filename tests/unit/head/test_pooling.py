@@ -94,7 +94,7 @@ def test_prototypes_fixed_to_positions():
         ([[1, 1]], 3, "none twice"),
         ([0], 0, "are of 0 patches, expected 1 to 65536"),
         ([0], 2**16 + 1, "are of 65537 patches"),
-        ([], 3, "has 0 rows, expected 12"),
+        ([], 3, "shape \\[0, 3\\], expected \\[12, K\\]"),
     ],
 )
 def test_other_positions_are_refused(positions, patches: int, said: str):
@@ -113,7 +113,7 @@ def test_other_positions_are_refused(positions, patches: int, said: str):
         (torch.ones(1, 2**16 + 1), "with K from 1 to 65536"),
         ([[1], [1, 0]], "is list, expected"),
         ("mask", "is str, expected"),
-        ([[1, 0]], "has 1 rows, expected 12"),
+        ([[1, 0]], "shape \\[1, 2\\], expected \\[12, K\\]"),
     ],
 )
 def test_other_masks_are_refused(mask, said: str):

@@ -56,9 +56,7 @@ def test_whether_a_small_observable_means_similar(geometry: Geometry):
 
 
 @pytest.mark.parametrize("box", [Box(), Box(0, None), Box(None, 1), Box(-1, 1)], ids=str)
-def test_where_observables_are_bounded(box: Box):
-    assert Euclidean().bounded_over(box) == InnerProduct().bounded_over(box) == box.bounded
-    assert Cosine().bounded_over(box) and Softmax().bounded_over(box) and InnerProduct(3.0).bounded_over(box)
+def test_a_domain_is_spelled_by_its_ends(box: Box):
     spelled = [None if end is None else float(end).hex() for end in (box.lower, box.upper)]
     assert list(write_fields(box).values()) == spelled
     assert InnerProduct(3.0).radius == 3.0 and Euclidean().radius is Cosine().radius is Softmax().radius is None
@@ -118,9 +116,8 @@ def test_the_tables_agree_on_the_geometries():
 def test_an_unbounded_domain_is_refused_where_there_is_no_least_value(row: Row, geometry: Geometry):
     head = head_of(row, geometry)
     given = {"weight": head.weight, "prototypes": head.prototypes, "geometry": geometry}
-    unbounded = row.similarity.needs_bounded and not geometry.bounded_over(Box(0, None))
-    assert unbounded == (not row.has_limit and geometry.is_distance)
-    if unbounded:
+    assert row.similarity.needs_bounded == (not row.has_limit)
+    if not row.has_limit and geometry.is_distance:
         with pytest.raises(HeadError, match="domain"):
             Head(similarity=row.similarity, domain=Box(0, None), **given)
     else:
