@@ -82,10 +82,6 @@ class BankPooling(_Greatest):
 
     kind = "banks"
 
-    def __post_init__(self) -> None:
-        if self.class_token < 1:
-            raise HeadError("pooling.class_token", f"is {self.class_token}, expected at least 1 prototype")
-
     @property
     def least_patches(self) -> int:
         return 2
@@ -185,10 +181,6 @@ class TopMeanPooling(Pooling):
 
     kind = "top_mean"
     needs_all_patches = True
-
-    def __post_init__(self) -> None:
-        if self.k < 1:
-            raise HeadError("pooling.k", f"is {self.k}, expected at least 1")
 
     def pool(self, observed: Tensor, similarity: Callable[[Tensor], Tensor]) -> Tensor:
         similar = similarity(observed)

@@ -59,22 +59,6 @@ class SoftTree(Readout):
 
     kind = "soft_tree"
 
-    def __post_init__(self) -> None:
-        count = len(self.absent)
-        if not count or len(self.present) != count:
-            raise HeadError(
-                "readout", f"has {count} absent and {len(self.present)} present children, expected one of each a node"
-            )
-        for node, children in enumerate(zip(self.absent, self.present, strict=True)):
-            for child in children:
-                if 0 <= child <= node or child >= count or child < -1 - count:
-                    raise HeadError(
-                        "readout",
-                        f"node {node} has child {child}, expected a later node or one of {count + 1} leaves",
-                    )
-        if len({*self.absent, *self.present}) != 2 * count:
-            raise HeadError("readout", "has a node or a leaf with two parents, expected a tree")
-
     def read_out(self, activations: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         below: dict[int, Tensor] = {-1 - leaf: column for leaf, column in enumerate(weight.T)}
         for node in reversed(range(len(self.absent))):  # children come later
