@@ -12,7 +12,7 @@ import pytest
 from support import arithmetic, files
 from support.rationals import cosine_ends
 
-from verale.checker import Auditor, HeadError, KernelError, LatentsError, Status, Verdict, check
+from verale.checker import Auditor, LatentsError, Status, Verdict, check
 from verale.checker.errors import FormatError, UnprovedError
 from verale.checker.numbers import StatementAt
 from verale.checker.options import KERNELS
@@ -180,17 +180,6 @@ def test_a_billion_patches_cost_nothing(auditor: Auditor) -> None:
     assert auditor.check(files.encode(value)).reason == "entailment"
     value["predicate"]["statements"] = []
     assert auditor.check(files.encode(value)).reason == "entailment"
-
-
-def test_unusable_input() -> None:
-    with pytest.raises(HeadError):
-        Auditor(b"")
-    with pytest.raises(LatentsError):
-        Auditor(HEADS["euclidean"], b"")
-    with pytest.raises(LatentsError, match="expected D = 5"):
-        Auditor(HEADS["euclidean"], files.latents([[[1.0, 2.0]]]))
-    with pytest.raises(KernelError):
-        Auditor(HEADS["euclidean"], kernel="float")
 
 
 # Refutation by a witness: REFUTED only if the latents satisfy every statement and are classified otherwise.

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
-import safetensors.torch
 import torch
 from support.cases import every
 from support.small import small_head
@@ -55,20 +53,6 @@ def test_activations_are_the_formula(pooling: Pooling, patches: int):
             similar = [1 / (m + 1) for m in values]
             truth = expected(pooling, similar, 1 / (sum(values) / len(values) + 1), j)
             assert float(activations[image, j]) == pytest.approx(truth, rel=1e-13, abs=1e-15)
-
-
-@pytest.mark.parametrize("pooling", EVERY, ids=str)
-def test_what_needs_all_patches(pooling: Pooling):
-    """Elsewhere a worse patch changes nothing; where an activation is the maximum, it is."""
-    if isinstance(pooling, MaskedMaxPooling):
-        pooling = MaskedMaxPooling(pooling.mask[2:3])
-    observed = torch.tensor([[[0.5], [0.125], [0.75]]], dtype=torch.float64)
-    worse = torch.tensor([[[0.5], [0.125], [0.875]]], dtype=torch.float64)
-    before, after = (pooling.pool(values, lambda m: -m) for values in (observed, worse))
-    changes = not torch.equal(before, after) or pooling == TopMeanPooling(1) or pooling == TopMeanPooling(2)
-    assert pooling.needs_all_patches == changes
-    assert not pooling.is_maximum or float(before) == -0.125
-    assert not pooling.is_difference or float(before) >= 0
 
 
 def test_a_mask_hides_patches_and_its_last_column_stands_for_all_further_ones():
@@ -127,15 +111,6 @@ def test_a_mask_is_kept_in_the_head_s_file():
     assert again.pooling == head.pooling and again.to_bytes() == head.to_bytes()
     stored = read_head_file(head.to_bytes())
     assert (stored.pooling.kind, stored.tensors["mask"].dtype) == ("masked_max", "F32")
-    plain, tensors = small_head("euclidean").to_bytes(), safetensors.torch.load(head.to_bytes())
-    length = int.from_bytes(plain[:8], "little")
-    metadata = json.loads(plain[8 : 8 + length])["__metadata__"]
-    with pytest.raises(HeadError, match="tensor 'mask' is there, expected none for max"):
-        Head.from_bytes(safetensors.torch.save(tensors, metadata=metadata))
-    del tensors["mask"]
-    metadata = {name: text.replace('"max"', '"masked_max"') for name, text in metadata.items()}
-    with pytest.raises(HeadError, match="the tensor 'mask' is missing"):
-        Head.from_bytes(safetensors.torch.save(tensors, metadata=metadata))
 
 
 def test_banks_do_not_look_at_the_other_s_patches():

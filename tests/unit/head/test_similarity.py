@@ -112,18 +112,6 @@ def test_the_tables_agree_on_the_geometries():
     assert tested == {(kind.part, geometry) for kind in SIMILARITIES.values() for geometry in kind.part.geometries}
 
 
-@every_similarity
-def test_an_unbounded_domain_is_refused_where_there_is_no_least_value(row: Row, geometry: Geometry):
-    head = head_of(row, geometry)
-    given = {"weight": head.weight, "prototypes": head.prototypes, "geometry": geometry}
-    assert row.similarity.needs_bounded == (not row.has_limit)
-    if not row.has_limit and geometry.is_distance:
-        with pytest.raises(HeadError, match="domain"):
-            Head(similarity=row.similarity, domain=Box(0, None), **given)
-    else:
-        assert Head(similarity=row.similarity, domain=Box(0, None), **given).size == head.size
-
-
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), "1", None])
 def test_a_number_of_a_named_chain_that_is_not_finite_is_refused_by_name(number):
     with pytest.raises(HeadError, match=r"similarity\.nu.*expected a finite number"):
