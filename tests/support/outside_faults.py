@@ -219,7 +219,7 @@ adapters/checkpoint.py _archive: of two archives in one file another is read tha
     unit/adapters/test_archives.py::test_an_archive_with_several_readings_is_refused
 head/geometry.py Cosine.observables: the logits shown of tiny and huge prototypes are those of no network
     points / _power_below(points) => points
-    unit/head/test_similarity.py::test_cosines_are_those_of_vectors_of_any_size
+    unit/head/test_geometry.py::test_cosines_are_those_of_vectors_of_any_size
 adapters/cabrnet/building.py _dtype: CaBRNet may evaluate what a configuration names as a type
     never not isinstance(name, str) or name not in _DTYPES
     end_to_end/test_cabrnet_runs.py::test_a_type_of_numbers_that_is_unknown_is_refused_and_not_evaluated
