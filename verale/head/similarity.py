@@ -59,7 +59,6 @@ class Similarity(ABC):
         geometries: those it is defined for.
         tensors: which of the head's tensors `scale` and `peak` it takes.
         needs_bounded: whether the observables have to be bounded over the domain, as it has no least value otherwise.
-        focal: whether focal pooling is defined for it.
         unimodal: whether it is a function of the distance from the prototype's peak, |m - peak|, with which it falls.
     """
 
@@ -67,7 +66,6 @@ class Similarity(ABC):
     geometries: tuple[type[Geometry], ...]
     tensors: tuple[str, ...] = ()
     needs_bounded: bool = False
-    focal: bool = False
     unimodal: bool = False
 
     def __post_init__(self) -> None:
@@ -155,7 +153,7 @@ class NamedSimilarity(Similarity):
             return
         known = KINDS[cls.kind]
         cls.geometries = tuple(dict.fromkeys(_GEOMETRIES[geometry] for geometry in known.geometries))
-        cls.tensors, cls.focal = known.tensors, known.focal
+        cls.tensors = known.tensors
 
     def __post_init__(self) -> None:
         for name, (allows, expected) in KINDS[self.kind].fields.items():

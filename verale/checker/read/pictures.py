@@ -341,10 +341,6 @@ def _inflated(stream: bytes, size: int) -> bytes:
     return lines
 
 
-def _plus_left(row: bytes, above: bytes) -> Iterable[int]:
-    return map((255).__and__, accumulate(row))
-
-
 def _plus_above(row: bytes, above: bytes) -> Iterable[int]:
     """All bytes at once, as digits of one integer: their lower seven bits are added, which carries into no other byte,
     and the eighth ones are added without a carry."""
@@ -373,7 +369,7 @@ def _plus_nearest(row: bytes, above: bytes) -> Iterable[int]:
 
 _FILTERS: tuple[Callable[[bytes, bytes], Iterable[int]], ...] = (
     lambda row, above: row,
-    _plus_left,
+    lambda row, above: map((255).__and__, accumulate(row)),
     _plus_above,
     _plus_mean,
     _plus_nearest,
