@@ -894,19 +894,19 @@ proved/text.py addition_text: prices are nothing
     unit/checker/proved/test_text.py::test_what_a_paradigm_adds_to_the_reference_margin[assignment-prices]
 proved/text.py _layer: a clamp has one end
     settings.upper => settings.lower
-    unit/checker/proved/test_network_text.py::test_texts_are_those_of_the_independent_writer[every kind]
+    unit/checker/proved/test_text.py::test_texts_are_those_of_the_independent_writer[every kind]
 proved/text.py _affine: weight and bias have two units
     _raised(bias, bits)[0] => bias.rows[0]
-    unit/checker/proved/test_network_text.py::test_texts_are_those_of_the_independent_writer[small]
+    unit/checker/proved/test_text.py::test_texts_are_those_of_the_independent_writer[small]
 proved/text.py _weights: there is no bias
     bias is None => True
-    unit/checker/proved/test_network_text.py::test_texts_are_those_of_the_independent_writer[small]
+    unit/checker/proved/test_text.py::test_texts_are_those_of_the_independent_writer[small]
 proved/claims.py ProvedClaims.holds: a picture is what is entailed
     'pictured' => 'entails'
-    unit/checker/proved/test_network_text.py::test_a_picture_is_proved_where_the_program_says_so_and_only_there
+    unit/checker/proved/test_text.py::test_a_picture_is_proved_where_the_program_says_so_and_only_there
 proved/claims.py ProvedAudit.prove_picture: a picture is proved unseen
     without self._require_true("picture", picture)
-    unit/checker/proved/test_network_text.py::test_a_picture_is_proved_where_the_program_says_so_and_only_there
+    unit/checker/proved/test_text.py::test_a_picture_is_proved_where_the_program_says_so_and_only_there
 proved/claims.py ProvedClaims.holds: an instance is what is refuted
     'instance' => 'refuted'
     unit/checker/proved/test_audit.py::test_what_it_proves_is_proved[asked0]
