@@ -709,7 +709,7 @@ read/head_file.py HeadFile._check_tensors: numbers may be infinite
 read/head_file.py HeadFile._check_pooling: means of distances go with every readout
     kind.startswith('max_minus') and self.readout.kind != 'linear'
     => kind == 'max_minus_mean' and self.readout.kind != 'linear'
-    unit/checker/read/test_head_file.py::test_agrees_with_the_head_of_the_other_side_of_the_wall
+    unit/checker/read/test_head_file.py::test_parts_go_together_as_the_specification_says
 head.py _mask: both banks look everywhere
     ((0,),) * token + ((1,),) * (file.count - token) => ((0, 1),) * file.count
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean-banks]
