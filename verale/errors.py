@@ -9,22 +9,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = [
-    "CertificateError",
-    "HeadError",
-    "InputError",
-    "LatentsError",
-    "NetworkError",
-    "UsageError",
-    "VeraleError",
-    "first_line",
-    "on_the_command_line",
-    "option",
-    "naming",
-    "nearest",
-    "with_article",
-]
-
 
 class VeraleError(Exception):
     """Root of every error that verale raises on purpose.

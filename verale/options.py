@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 
 from verale.errors import UsageError, nearest
 
-__all__ = ["in_words", "keywords", "options_of", "require_known"]
-
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -32,14 +30,8 @@ def in_words(kind: type, only: Iterable[str] = ()) -> str:
 
 
 def require_known(kind: type, given: Iterable[str], only: Iterable[str] = (), also: Iterable[str] = ()) -> None:
-    """Raise UsageError, which names the nearest one, for a name that is no option.
-
-    Args:
-        kind: the dataclass.
-        given: the names.
-        only: the options that are taken; by default all.
-        also: other names that are taken.
-    """
+    """Raise UsageError, which names the nearest one, for a name that is neither an option of the dataclass, of which
+    only some may be taken, nor among the others that are taken."""
     known = [*options_of(kind, only), *also]
     for name in given:
         if name not in known:
@@ -47,12 +39,8 @@ def require_known(kind: type, given: Iterable[str], only: Iterable[str] = (), al
 
 
 def keywords(kind: type, *only: str) -> Callable[[_Function], _Function]:
-    """Let the signature and the docstring of a function say what its last parameter, `**fields`, takes.
-
-    Args:
-        kind: the dataclass whose options these are.
-        only: which of them; by default all.
-    """
+    """Let the signature and the docstring of a function say what its last parameter, `**fields`, takes: the options of
+    a dataclass, or only some of them."""
 
     def add(function: _Function) -> _Function:
         own = signature(function)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["HIGHEST", "ORDERS", "PARADIGMS", "READABLE", "Paradigm", "paradigms_of"]
-
 ORDERS = ("rival", "nearest")
 """The orders in which statements about patches are chosen: against the worst open rival, or the published one."""
 
@@ -26,10 +24,9 @@ _METRIC = ("euclidean", *_COSINES, "inner_product")
 
 @dataclass(frozen=True)
 class Paradigm:
-    """One way from statements to bounds.
+    """One way from statements to bounds, by its name in certificates.
 
     Attributes:
-        name: as certificates spell it.
         spatial: whether statements are about patches; otherwise they are about activations.
         geometries: the geometries it is defined for, as head files spell them.
         minimal: whether a certificate may claim that every statement is needed.

@@ -17,7 +17,6 @@ from verale.files import read
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["MOST_PIXELS", "decoded", "is_turned", "opened", "png", "read_picture"]
 
 MOST_PIXELS = 12_000_000
 """4000 x 3000, which a file of any size may hold. A few kilobytes can claim billions, and decoding takes four bytes for

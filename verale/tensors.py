@@ -8,8 +8,6 @@ from torch import Tensor
 
 from verale.checker.read.formats import Tensor as StoredTensor
 
-__all__ = ["KINDS", "loaded"]
-
 KINDS = {"F32": "<f4", "F64": "<f8", "U8": "u1", "I8": "i1", "I16": "<i2", "I32": "<i4", "I64": "<i8"}
 """The types of tensors that heads, latents, networks, pictures and labels have, as numpy spells them."""
 

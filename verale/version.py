@@ -7,8 +7,6 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from shlex import quote
 from urllib.parse import unquote, urlsplit
 
-__all__ = ["__version__", "installing"]
-
 try:
     __version__ = version("verale")
 except PackageNotFoundError:

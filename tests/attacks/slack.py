@@ -23,7 +23,7 @@ from support.exact import Values
 from support.files import Document, activation_statement, given
 from torch import Tensor
 
-from verale.head.evaluation import evaluate, observables
+from verale.head.head import evaluate, observables
 
 __all__ = ["Attempt", "attack"]
 

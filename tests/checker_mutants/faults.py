@@ -20,7 +20,7 @@ reading/audit.py _intervals: upper ends are lower ones
     unit/checker/test_numbers.py::test_statements_that_give_an_end_are_told[arb]
 reading/audit.py PlainAudit.at_image: what is not decided is false
     true = truth(statement, evaluation) => true = bool(truth(statement, evaluation))
-    unit/checker/test_at_image.py::test_what_is_not_decided_is_neither[proved-or-arb]
+    unit/checker/test_auditor.py::test_what_is_not_decided_is_neither[proved-or-arb]
 reading/evaluation.py Evaluation.bounded: all masses are scaled alike
     (head.geometry, head.pooling, head.similarity.chain.tensors) == ("softmax", "max", ())
     => (head.geometry, head.pooling) == ("softmax", "max")
@@ -30,13 +30,13 @@ reading/evaluation.py Evaluation.bounded: of a ceiling the least activation is l
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/ceiling-of-scaled-masses]
 proved/claims.py ProvedAudit.at_image: what is not proved is true
     True if self._claims.holds(self._certificate, image) else None => True
-    unit/checker/test_at_image.py::test_each_is_decided_by_the_reading[proved-or-arb]
+    unit/checker/test_auditor.py::test_each_is_decided_by_the_reading[proved-or-arb]
 numbers.py agreed: what one kernel decides is decided
     StatementAt(None) => first
-    unit/checker/test_at_image.py::test_each_is_decided_by_the_reading[all]
-auditor.py _is_decided: nobody else is asked what is not decided
+    unit/checker/test_auditor.py::test_each_is_decided_by_the_reading[all]
+auditor.py Auditor.at_image: nobody else is asked what is not decided
     all(each.true is not None for each in statements) => True
-    unit/checker/test_at_image.py::test_each_is_decided_by_the_reading[proved-or-arb]
+    unit/checker/test_auditor.py::test_each_is_decided_by_the_reading[proved-or-arb]
 numbers.py Items.finish: numbers may go on
     never self._items
     unit/checker/proved/test_numbers.py::test_what_is_no_answer_is_noticed
@@ -271,15 +271,15 @@ least.py excludes: a gain exceeds the need
 # Origins.
 origins.py Origin.statement: the squared distance is stated
     self.distance**2 => self.distance
-    unit/checker/test_origins.py::test_a_distance_is_stated_exactly_as_its_square
+    unit/checker/test_picture_files.py::test_a_distance_is_stated_exactly_as_its_square
 origins.py Origin.statement: a cosine is an upper end
     PatchStatement(self.patch, self.prototype, self.cosine, most)
     => PatchStatement(self.patch, self.prototype, None, self.cosine if most is None else most)
-    unit/checker/test_origins.py::test_a_cosine_is_a_lower_end
+    unit/checker/test_picture_files.py::test_a_cosine_is_a_lower_end
 origins.py Origin.statement: it is about the first patch
     PatchStatement(self.patch, self.prototype, self.cosine, most)
     => PatchStatement(0, self.prototype, self.cosine, most)
-    unit/checker/test_origins.py::test_a_distance_is_stated_exactly_as_its_square
+    unit/checker/test_picture_files.py::test_a_distance_is_stated_exactly_as_its_square
 origins.py read_origins: nothing has to be stated
     never not origins
     corpus/test_messages.py::test_what_is_refused_is_told_why[origins/empty]
@@ -304,19 +304,19 @@ origins.py _require_fit: the network may lack the patch
 origins.py _of_picture: what holds of one origin holds of all
     _pictured(auditor, document, [origin], size) if each else together
     => _pictured(auditor, document, origins[:1], size)
-    unit/checker/test_origins.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
+    unit/checker/test_picture_files.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
 origins.py _of_picture: a picture is asked about once
     len(origins) > 1 and together.reason == 'picture' => False
-    unit/checker/test_origins.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
+    unit/checker/test_picture_files.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
 origins.py _pictured: all are about the first picture of the file
     origins[0].picture => document.origins[0].picture
-    unit/checker/test_origins.py::test_origins_of_a_picture_are_asked_together
+    unit/checker/test_picture_files.py::test_origins_of_a_picture_are_asked_together
 reading/audit.py PlainAudit.prove_picture: nothing is evaluated
     self._subject.picture is None or self._evaluated() is None => self._subject.picture is None
     corpus/test_pictured.py::test_every_file_gets_its_outcome[origins/one-binary64-too-small]
 auditor.py Auditor.pictured: the claim is not asked for
     side.prove_picture() => None
-    unit/checker/test_origins.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
+    unit/checker/test_picture_files.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
 
 # Receptive fields.
 receptive.py _windows: windows have no padding
@@ -395,7 +395,7 @@ read/pictures.py Pictures.find: a file that cannot be used is forgotten
 read/pictures.py Picture.key: rows and columns are exchanged
     b'verale.picture.v1 %d %d %d\n' % self.shape => b'verale.picture.v1 %d %d %d\n' % self.shape[::-1]
     unit/checker/read/test_pictures.py::test_reads_every_filter[filters0-shape0]
-read/pictures.py _tensor: floats are bytes
+read/pictures.py _opened: floats are bytes
     never tensor.dtype != "U8"
     corpus/test_messages.py::test_what_is_refused_is_told_why[picture/picture-floats]
 read/network_file.py _layers: a layer that nobody reads is left
@@ -409,7 +409,7 @@ read/network_file.py _input: a picture may be divided by minus one
     corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network-std-zero]
 read/network_file.py _windows: the last window is left out
     room // stride + 1 => max(1, room // stride)
-    unit/checker/read/test_network_file.py::test_reads_a_small_network
+    unit/checker/read/test_formats.py::test_reads_a_small_network
 read/network_file.py _check_tensors: a magnitude less than the bias
     never any(most < abs(bias) for most, bias in sizes)
     corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network-magnitude-less]
@@ -684,20 +684,20 @@ reading/deployment.py deployed_margins: a rival's logit is exact
 # What is read.
 read/formats.py Tensor.check_finite: great numbers below 0 are not looked at
     without b'\xff' in uppermost
-    unit/checker/read/test_safetensors_reader.py::test_refuses_what_is_not_finite[-inf-F32]
+    unit/checker/read/test_formats.py::test_refuses_what_is_not_finite[-inf-F32]
 read/formats.py index: a truth value is an integer
     type(value) is not int => not isinstance(value, int)
-    unit/checker/read/test_json_reader.py::test_index_refuses[True]
+    unit/checker/read/test_formats.py::test_index_refuses[True]
 read/formats.py nullable: a missing end is 0
     None if value is None else read(value, where) => Fraction(0) if value is None else read(value, where)
     unit/checker/read/test_head_file.py::test_reads_a_euclidean_head
 read/formats.py _object: of two fields of one name the last one counts
     never len(value) != len(pairs)
     corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/repeated-key]
-read/formats.py _check_places: a header may be longer than the file
-    never at != size
+read/formats.py read_tensors: a header may be longer than the file
+    never at != len(stored)
     corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/head-tail]
-read/head_file.py _read: the digest is of the description alone
+read/head_file.py read_head_file: the digest is of the description alone
     hashlib.sha256(data) => hashlib.sha256(repr(description).encode('utf-8'))
     unit/checker/read/test_head_file.py::test_reads_a_euclidean_head
 read/head_file.py HeadFile._check_domain: a domain may be empty
@@ -709,13 +709,13 @@ read/head_file.py HeadFile._check_tensors: numbers may be infinite
 read/head_file.py HeadFile._check_pooling: means of distances go with every readout
     kind.startswith('max_minus') and self.readout.kind != 'linear'
     => kind == 'max_minus_mean' and self.readout.kind != 'linear'
-    unit/checker/read/test_head_file.py::test_agrees_with_the_head_of_the_other_side_of_the_wall
+    unit/checker/read/test_head_file.py::test_parts_go_together_as_the_specification_says
 head.py _mask: both banks look everywhere
     ((0,),) * token + ((1,),) * (file.count - token) => ((0, 1),) * file.count
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean-banks]
 read/latents.py Latents._digests: the digest leaves out the shape
     f'verale.latents.v1 {self._file.patches} {self._file.depth}\n'.encode('ascii') => b'verale.latents.v1\n'
-    unit/checker/read/test_latents.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
+    unit/checker/read/test_formats.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
 read/latents.py read_latents_file: numbers may be infinite
     without tensor.check_finite()
     corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/latents-nan]
@@ -724,10 +724,10 @@ read/network_file.py _check_tensors: weights may be infinite
     corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network-bias-infinite]
 read/latents.py Latents.find: the first image is taken
     self._index_of[digest] => 0
-    unit/checker/read/test_latents.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
+    unit/checker/read/test_formats.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
 read/latents.py Latents._digests: the sign of a zero is lost
     values.tobytes() => array('d', [value + 0.0 for value in values]).tobytes()
-    unit/checker/read/test_latents.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
+    unit/checker/read/test_formats.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
 certificate.py Certificate._check_statement: clauses may repeat
     type => id
     corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/clause-twice]
@@ -786,11 +786,11 @@ subject.py Subjects.of: statements come before the image
 subject.py _require: whatever the head is
     never named != digest
     unit/checker/test_auditor.py::test_another_head[arb]
-auditor.py _is_final: the rules are asked only where the other refutes
+auditor.py Auditor._judge_read: the rules are asked only where the other refutes
     verdict.status in _DECIDED or verdict.false or verdict.spent
     => verdict.status is not Status.REFUTED
     unit/checker/test_together.py::test_minimality_that_is_not_covered_is_proved_by_arb_and_the_verdict_says_so
-auditor.py _is_final: who proves depends on how fast the processor is
+auditor.py Auditor._judge_read: who proves depends on how fast the processor is
     without verdict.spent
     unit/checker/test_together.py::TestOrder::test_who_proves_does_not_depend_on_how_fast_the_processor_is
 proved/program.py find_program_if_any: without the program that is named the rules prove
@@ -874,7 +874,7 @@ file_auditor.py FileAuditor.audit: an audited file is read again by its name
     unit/checker/test_file_auditor.py::test_bytes_are_audited_under_any_name
 file_auditor.py print_line: a line may end in its middle
     printable(line) => line
-    unit/checker/test_output.py::test_a_line_is_one_line
+    unit/checker/test_main.py::test_a_line_is_one_line
 file_auditor.py standard_streams: a verdict that is printed nowhere is one
     never printed.failure is not None
     unit/checker/test_streams.py::test_what_is_not_printed_whole_is_not_done[0]
@@ -894,19 +894,19 @@ proved/text.py addition_text: prices are nothing
     unit/checker/proved/test_text.py::test_what_a_paradigm_adds_to_the_reference_margin[assignment-prices]
 proved/text.py _layer: a clamp has one end
     settings.upper => settings.lower
-    unit/checker/proved/test_network_text.py::test_texts_are_those_of_the_independent_writer[every kind]
+    unit/checker/proved/test_text.py::test_texts_are_those_of_the_independent_writer[every kind]
 proved/text.py _affine: weight and bias have two units
     _raised(bias, bits)[0] => bias.rows[0]
-    unit/checker/proved/test_network_text.py::test_texts_are_those_of_the_independent_writer[small]
+    unit/checker/proved/test_text.py::test_texts_are_those_of_the_independent_writer[small]
 proved/text.py _weights: there is no bias
     bias is None => True
-    unit/checker/proved/test_network_text.py::test_texts_are_those_of_the_independent_writer[small]
+    unit/checker/proved/test_text.py::test_texts_are_those_of_the_independent_writer[small]
 proved/claims.py ProvedClaims.holds: a picture is what is entailed
     'pictured' => 'entails'
-    unit/checker/proved/test_network_text.py::test_a_picture_is_proved_where_the_program_says_so_and_only_there
+    unit/checker/proved/test_text.py::test_a_picture_is_proved_where_the_program_says_so_and_only_there
 proved/claims.py ProvedAudit.prove_picture: a picture is proved unseen
     without self._require_true("picture", picture)
-    unit/checker/proved/test_network_text.py::test_a_picture_is_proved_where_the_program_says_so_and_only_there
+    unit/checker/proved/test_text.py::test_a_picture_is_proved_where_the_program_says_so_and_only_there
 proved/claims.py ProvedClaims.holds: an instance is what is refuted
     'instance' => 'refuted'
     unit/checker/proved/test_audit.py::test_what_it_proves_is_proved[asked0]

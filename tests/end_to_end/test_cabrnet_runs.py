@@ -27,7 +27,7 @@ from verale.cli.explain import command
 from verale.demo.network import IMAGES as DIGITS
 from verale.demo.network import RUN
 from verale.errors import InputError, UsageError
-from verale.head import Head, as_patches, evaluate, load_labels, load_latents
+from verale.head import Head, as_patches, evaluate, load_labelled, load_latents
 from verale.runs.source import load_source
 from verale.runs.table import read_table
 from verale.version import installing
@@ -106,7 +106,7 @@ def test_explained_from_its_run_directory_and_audited(family, tmp_path):
         assert verdict.status is Status.PROVED, verdict.message
     assert load_latents(latents).shape[:2] == (4, 8)
     truth, rows = [int(file.parent.name) for file in few], read_table(tmp_path / "explanations.csv")
-    assert load_labels(latents) == truth == [row.label for row in rows]
+    assert load_labelled(latents)[1] == truth == [row.label for row in rows]
     assert [row.correct for row in rows] == [row.label == row.predicted for row in rows]
     written = load_head(final(family)).as_compared().to_bytes()
     assert head.read_bytes() == written, "what `verale head import` and `verale head compare` write"

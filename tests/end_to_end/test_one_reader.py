@@ -217,17 +217,6 @@ def test_classes_are_those_of_all_folders(pictured: Path) -> None:
     assert seen.labels(head) == [0, 0, 1] and seen.classes_of(head).names == ["class 0", "class 1", "class 2"]
 
 
-@pytest.mark.parametrize("pictures", ["p", "p/class 0/0.png"])
-def test_without_a_picture_that_can_be_used_nothing_is_written(pictured: Path, pictures: str) -> None:
-    for path in (pictured / "p").rglob("*.png"):
-        path.write_bytes(a_strange_png(path.read_bytes()))
-    done = explain_pictures(pictured, pictures=pictures, out="new")
-    others = "; nor can 3 other files" if pictures == "p" else ""
-    expected = f"error: {pictured / 'p/class 0/0.png'}: PNG file: something follows its chunk IEND"
-    assert done.returncode == 9 and done.stderr.startswith(expected)
-    assert done.stderr.endswith(f"{others}\n") and not (pictured / "new").exists()
-
-
 def test_a_damaged_picture_costs_its_own_certificate_alone(pictured: Path) -> None:
     out = pictured / "out"
     bad = sorted((out / "pictures").rglob("*.png"))[1]

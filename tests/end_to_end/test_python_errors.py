@@ -309,7 +309,7 @@ def test_labels_that_do_not_fit_are_refused(labels) -> None:
 @pytest.mark.parametrize("kind", [list, torch.tensor, np.array, lambda labels: np.array(labels, np.uint8)])
 def test_labels_of_every_kind_are_written(kind) -> None:
     verale.save_latents("z", LATENTS, kind([2, 0, 1, 1]))
-    assert verale.head.load_labels("z") == [2, 0, 1, 1]
+    assert verale.head.load_labelled("z")[1] == [2, 0, 1, 1]
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ from torch import Tensor
 from verale.certificate import Certificate
 from verale.head import Head as TorchHead
 from verale.head import Softmax
-from verale.head.evaluation import evaluate_observed, read_out
-from verale.head.evaluation import observables as observables_of
+from verale.head.head import evaluate_observed, read_out
+from verale.head.head import observables as observables_of
 
 __all__ = ["PRECISION", "Head", "Values", "differences", "exact", "inside", "observable", "pooled", "redrawn_alike"]
 

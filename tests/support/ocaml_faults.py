@@ -27,7 +27,7 @@ _PICTURES = "tests/soundness/test_proved_pictures.py"
 _NUMBERS = "tests/unit/checker/proved/test_numbers.py"
 TESTS = {
     "reader.ml": ("tests/unit/checker/proved/test_reader.py", _MINIMALITY, _PROGRAM, _AGREEMENT),
-    "network_reader.ml": ("tests/unit/checker/proved/test_network_reader.py", _PICTURES),
+    "network_reader.ml": ("tests/unit/checker/proved/test_reader.py", _PICTURES),
     "claims.ml": (_MINIMALITY, _PICTURES, _NUMBERS, _AGREEMENT, _PROGRAM),
     "numbers.ml": (_NUMBERS,),
     "writer.ml": (_NUMBERS,),

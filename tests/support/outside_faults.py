@@ -254,9 +254,9 @@ adapters/freezing.py _magnitude: a file does not say what is excluded
 search/through.py ThroughNetwork.__post_init__: float32 is explained of a network that excludes it
     without require_binary32(self.network)
     unit/cli/test_network.py::test_a_file_of_which_nothing_is_claimed_in_float32_is_told_so
-network/binary32.py _why_not: a magnitude says nothing
+network/network.py _why_not: a magnitude says nothing
     never _greatest(operation.magnitude, operation.weight) > GREATEST_FOLDED
-    unit/network/test_binary32.py::test_what_a_file_excludes_is_refused_with_layer_value_and_remedy
+    unit/network/test_network.py::test_what_a_file_excludes_is_refused_with_layer_value_and_remedy
 bounds/network.py _sums: what may overflow in float32 is known
     never _may_overflow(operation, terms, given, bound)
     unit/bounds/test_network.py::test_numbers_that_may_overflow_in_float32_are_not_known_there_and_told
@@ -628,7 +628,7 @@ bounds/margin.py LinearMargins.taken_back: what is taken back is rounded down
 search/paradigms/evidence.py _Case.proved: a sum adds to the margin
     down(alone - allowed) => down(alone + allowed)
     unit/search/test_paradigms.py::test_every_kernel_proves_what_is_found[0.0-exact]
-head/evaluation.py belonging: prototypes belong to every class that has not the least weight
+head/head.py belonging: prototypes belong to every class that has not the least weight
     head.weight[predicted] >= head.weight.amax(0) => head.weight[predicted] > head.weight.amin(0)
     unit/rules/test_fit.py::test_images_that_satisfy_a_sum[euclidean]
 rules/coverage.py _sum_holds: the least that may be taken back is looked at
@@ -804,7 +804,7 @@ certificate/words.py percent: nearly all is all
     1000 * part // whole => round(1000 * part / whole)
     unit/certificate/test_words.py::test_a_share_is_all_only_if_it_is
 certificate/words.py prototypes_named: a list is cut
-    _ranges(numbers) => [*_ranges(numbers)[:8], '...']
+    enumerated(said) => enumerated([*said[:8], '...'])
     unit/certificate/test_words.py::test_no_list_leaves_out_any_prototype
 certificate/words.py meant_by: a clause is told by those that it does not speak of
     never len(meant) < len(exempt)
@@ -858,7 +858,7 @@ cli/__init__.py main: a verdict that cannot be printed is a verdict
     with standard_streams():
         _run()
     => _run()
-    unit/checker/test_streams.py::test_a_verdict[audit-closed]
+    unit/checker/test_streams.py::test_a_verdict
 files.py is_certificate_name: a certificate goes to a device
     without not _DEVICE.fullmatch(name.partition('.')[0].rstrip(' '))
     unit/test_files.py::test_no_certificate_has_the_name_of_a_device[CON]

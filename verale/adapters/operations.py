@@ -32,7 +32,6 @@ from verale.adapters.composites import (
     turned,
 )
 from verale.adapters.tracing import Call, RefusedError, Values, called, is_parameter, read_by, shape_of
-from verale.network.binary32 import GREATEST_FOLDED
 from verale.network.layers import (
     AveragePooling,
     Concatenation,
@@ -51,6 +50,7 @@ from verale.network.layers import (
     Tanh,
     Upsampling,
 )
+from verale.network.network import GREATEST_FOLDED
 
 __all__ = ["REMEDY", "SAME", "TURNED", "Normalisation", "is_in_place", "operation_of", "unclaimed_number"]
 

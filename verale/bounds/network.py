@@ -36,7 +36,6 @@ from torch import Tensor
 from verale.bounds.deep import deep_latents
 from verale.bounds.fixed_point import UP
 from verale.network import FrozenNetwork, walk
-from verale.network.binary32 import GREATEST_FOLDED, LARGEST
 from verale.network.layers import (
     AveragePooling,
     Clamp,
@@ -56,6 +55,7 @@ from verale.network.layers import (
     Tanh,
     Upsampling,
 )
+from verale.network.network import GREATEST_FOLDED, LARGEST
 from verale.rounding import Enclosure, down, gamma, up
 
 __all__ = ["ARITHMETICS", "Arithmetic", "LatentRanges", "latent_ranges"]

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from verale.errors import LatentsError
 from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
-from verale.head.evaluation import require_depth
+from verale.head.head import require_depth
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, root, up
 
 __all__ = ["check_domain", "norm", "observe", "scaled", "squared_distances", "sum_of_others"]

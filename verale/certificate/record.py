@@ -1,9 +1,5 @@
 """The certificate: a frozen record of its claims, which checks its form when built (certificates/v1.md), and its bytes:
-UTF-8 JSON with hex floats.
-
-What shows certificates to people reads them as the checker does, and stands on the other side of the wall. So a
-notebook looks it up by its name in the package, and nothing that explains depends on it.
-"""
+UTF-8 JSON with hex floats."""
 
 from __future__ import annotations
 
@@ -28,14 +24,6 @@ from verale.certificate.words import below
 from verale.errors import CertificateError, VeraleError, naming
 from verale.files import read, write_atomically
 from verale.paradigms import PARADIGMS
-
-__all__ = [
-    "TYPE",
-    "Certificate",
-    "decode",
-    "encode",
-    "html",
-]
 
 
 @dataclass(frozen=True)
@@ -194,8 +182,14 @@ class Certificate:
         )
 
     def _repr_html_(self) -> str:
-        """The HTML that notebooks show: that of `verale.show`, without anything but the certificate."""
-        return html(self)
+        """The HTML that notebooks show: that of `verale.show`, without anything but the certificate; of one that the
+        checker cannot read, why it cannot."""
+        # What shows certificates stands on the other side of the wall, so it is looked up by its name in the package.
+        try:
+            shown: str = import_module("verale").show(self)._repr_html_()
+        except VeraleError as error:
+            return f"<div><p>{escape(str(self))}</p><p>{escape(str(error))}</p></div>"
+        return shown
 
     def save(self, path: str | Path) -> None:
         """Write the certificate to a file: to a temporary name first, then renamed."""
@@ -225,12 +219,3 @@ def decode(data: bytes) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     if document["_type"] != TYPE:
         raise CertificateError(f"_type is {document['_type']!r}, expected {TYPE!r}")
     return document["subject"], document["predicate"]
-
-
-def html(certificate: object) -> str:
-    """What `verale.show` shows of a certificate alone; of one that the checker cannot read, why it cannot."""
-    try:
-        shown: str = import_module("verale").show(certificate)._repr_html_()
-    except VeraleError as error:
-        return f"<div><p>{escape(str(certificate))}</p><p>{escape(str(error))}</p></div>"
-    return shown

@@ -1,4 +1,4 @@
-"""Statements and prices. Each class checks its fields and owns its JSON form.
+"""Statements and prices. Each class checks its fields and owns its JSON form (`to_json`).
 
 Statements bound the prototypes, and the pairs of a patch and a prototype, of which they say anything. A clause is one
 statement, and may bound every prototype of the head; or name a hundred of them. A statement about a patch has two names
@@ -15,26 +15,6 @@ from typing import Any
 
 from verale.certificate.words import between, enumerated, meant_by
 from verale.errors import CertificateError
-
-__all__ = [
-    "AT_A_GLANCE",
-    "ActivationStatement",
-    "Bounded",
-    "FloorStatement",
-    "OrderStatement",
-    "PatchStatement",
-    "Prices",
-    "Statement",
-    "SumStatement",
-    "bounded",
-    "bounds_in_words",
-    "check_increasing",
-    "check_indices",
-    "counted",
-    "statement_in_words",
-    "statement_of",
-    "to_read",
-]
 
 
 @dataclass(frozen=True)
@@ -54,7 +34,6 @@ class PatchStatement:
         _check_interval(self.lower, self.upper)
 
     def to_json(self) -> dict[str, Any]:
-        """Its JSON form in the file."""
         return {"patch": self.patch, "prototype": self.prototype, "interval": _ends(self.lower, self.upper)}
 
 
@@ -71,7 +50,6 @@ class ActivationStatement:
         _check_interval(self.lower, self.upper)
 
     def to_json(self) -> dict[str, Any]:
-        """Its JSON form in the file."""
         return {"prototype": self.prototype, "interval": _ends(self.lower, self.upper)}
 
 
@@ -83,12 +61,9 @@ class OrderStatement:
     upper: float
 
     def __post_init__(self) -> None:
-        check_indices(*self.exempt)
-        check_increasing(self.exempt, "the order clause's exempt prototypes")
-        _check_finite(self.upper)
+        _check_clause(self.exempt, self.upper)
 
     def to_json(self) -> dict[str, Any]:
-        """Its JSON form in the file."""
         return {"except": list(self.exempt), "upper": self.upper.hex()}
 
 
@@ -100,12 +75,9 @@ class FloorStatement:
     lower: float
 
     def __post_init__(self) -> None:
-        check_indices(*self.exempt)
-        check_increasing(self.exempt, "the floor's exempt prototypes")
-        _check_finite(self.lower)
+        _check_clause(self.exempt, self.lower)
 
     def to_json(self) -> dict[str, Any]:
-        """Its JSON form in the file."""
         return {"except": list(self.exempt), "lower": self.lower.hex()}
 
 
@@ -132,7 +104,6 @@ class SumStatement:
             raise CertificateError(f"a sum is at most {self.upper}, expected at least 0")
 
     def to_json(self) -> dict[str, Any]:
-        """Its JSON form in the file."""
         return {"rivals": None if self.rivals is None else list(self.rivals), "upper": self.upper.hex()}
 
 
@@ -149,28 +120,21 @@ _KINDS = {
 
 
 def statement_in_words(statement: Any, prototypes: int | None = None, both: str = "[{}, {}]") -> tuple[str, str]:
-    """The subject of a statement and its bounds for people, in the statement's own numbers.
-
-    Args:
-        statement: one of `verale.certificate` or as the checker reads it.
-        prototypes: how many the head has; None where that is not known.
-        both: the form of an interval with two ends.
-    """
-    lower, upper = (getattr(statement, side, None) for side in ("lower", "upper"))
-    return _subject(statement, prototypes), between(lower, upper, both)
-
-
-def _subject(statement: Any, prototypes: int | None) -> str:
+    """The subject of a statement, of `verale.certificate` or as the checker reads it, and its bounds for people, in the
+    statement's own numbers; `both` is the form of an interval with two ends."""
     if hasattr(statement, "exempt"):
-        return meant_by(statement.exempt, prototypes)
-    if hasattr(statement, "patch"):
-        return f"patch {statement.patch}, prototype {statement.prototype}"
-    if hasattr(statement, "prototype"):
-        return f"activation of prototype {statement.prototype}"
-    of, rivals = "any other class", statement.rivals
-    if rivals is not None:
-        of = f"class{'' if len(rivals) == 1 else 'es'} {enumerated(list(map(str, rivals)))}"
-    return f"points that all prototypes of other classes give {of}"
+        subject = meant_by(statement.exempt, prototypes)
+    elif hasattr(statement, "patch"):
+        subject = f"patch {statement.patch}, prototype {statement.prototype}"
+    elif hasattr(statement, "prototype"):
+        subject = f"activation of prototype {statement.prototype}"
+    else:
+        of, rivals = "any other class", statement.rivals
+        if rivals is not None:
+            of = f"class{'' if len(rivals) == 1 else 'es'} {enumerated(list(map(str, rivals)))}"
+        subject = f"points that all prototypes of other classes give {of}"
+    lower, upper = (getattr(statement, side, None) for side in ("lower", "upper"))
+    return subject, between(lower, upper, both)
 
 
 def bounds_in_words(statement: Any) -> str:
@@ -201,8 +165,12 @@ def statement_of(value: dict[str, Any]) -> Statement:
         if "upper" in value:
             return OrderStatement(tuple(value["except"]), float.fromhex(value["upper"]))
         return FloorStatement(tuple(value["except"]), float.fromhex(value["lower"]))
-    lower, upper = value["interval"]
-    lower, upper = _end(lower, -math.inf), _end(upper, math.inf)
+    lower, upper = -math.inf, math.inf
+    low, high = value["interval"]
+    if low is not None:
+        _check_finite(lower := float.fromhex(low))
+    if high is not None:
+        _check_finite(upper := float.fromhex(high))
     if "patch" in value:
         return PatchStatement(value["patch"], value["prototype"], lower, upper)
     return ActivationStatement(value["prototype"], lower, upper)
@@ -232,12 +200,8 @@ class Prices:
                 raise CertificateError(f"the price {value} is not positive and finite")
 
     def to_json(self) -> dict[str, Any]:
-        """Its JSON form in the file."""
-        return {
-            "rival": self.rival,
-            "prototypes": list(self.prototypes),
-            "prices": [value.hex() for value in self.values],
-        }
+        prices = [value.hex() for value in self.values]
+        return {"rival": self.rival, "prototypes": list(self.prototypes), "prices": prices}
 
     @classmethod
     def of(cls, value: dict[str, Any]) -> Prices:
@@ -256,6 +220,12 @@ def check_increasing(indices: Sequence[int], what: str) -> None:
     """Raises CertificateError unless each is greater than the one before."""
     if list(indices) != sorted(set(indices)):
         raise CertificateError(f"{what} are not strictly increasing")
+
+
+def _check_clause(exempt: Sequence[int], end: float) -> None:
+    check_indices(*exempt)
+    check_increasing(exempt, "a clause's exempt prototypes")
+    _check_finite(end)
 
 
 def _check_interval(lower: float, upper: float) -> None:
@@ -278,40 +248,22 @@ def _ends(lower: float, upper: float) -> list[str | None]:
     return [None if lower == -math.inf else lower.hex(), None if upper == math.inf else upper.hex()]
 
 
-def _end(value: str | None, missing: float) -> float:
-    """An end of an interval in JSON. Raises TypeError, ValueError: malformed."""
-    if value is None:
-        return missing
-    end = float.fromhex(value)
-    _check_finite(end)
-    return end
-
-
 AT_A_GLANCE = 14
 """Numbers and names that are read at a glance: what has no more is not shortened, and of more a page says so."""
 
 
 @dataclass(frozen=True)
 class Bounded:
-    """What statements bound.
-
-    Attributes:
-        prototypes: how many prototypes of which they bound the activation, or the comparison with some patch.
-        pairs: how many comparisons of a patch with a prototype they state.
-    """
+    """What statements bound: of how many prototypes the activation, or the comparison with some patch, and how many
+    pairs of a patch and a prototype."""
 
     prototypes: int
     pairs: int
 
 
 def bounded(statements: Iterable[object], prototypes: int, patches: int) -> Bounded:
-    """What some statements bound. A clause bounds every prototype that it does not exempt.
-
-    Args:
-        statements: those of a certificate, of `verale.certificate` or as the checker reads them.
-        prototypes: P of the head. What it lacks is bounded by none.
-        patches: L of the image; likewise.
-    """
+    """What some statements, of `verale.certificate` or as the checker reads them, bound of so many prototypes and
+    patches. A clause bounds every prototype that it does not exempt."""
     about: set[int] = set()
     pairs: set[tuple[int, int]] = set()
     for each in statements:
@@ -331,9 +283,6 @@ def to_read(statements: Sequence[object], prototypes: int, patches: int) -> int:
     An end is a number. A statement names its prototype and, of an image of several patches, its patch. A clause names
     the prototypes that it speaks of, or those that it exempts though nothing else is stated of them ("no other"),
     whichever are fewer. A sum is one name, and names the rivals that it lists.
-
-    Args:
-        statements, prototypes, patches: see `bounded`.
     """
     stated = {each.prototype for each in statements if hasattr(each, "prototype") and not hasattr(each, "patch")}
     numbers = names = 0

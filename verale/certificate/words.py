@@ -16,44 +16,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
-from functools import cache
 from itertools import count
 from math import inf, isfinite, nextafter
-
-__all__ = [
-    "AS_LABELLED",
-    "LABELS",
-    "NAMED_PICTURE",
-    "OWN_NAMES",
-    "PROTOTYPES",
-    "PROVED_PICTURE",
-    "VerdictInWords",
-    "about",
-    "as_claimed",
-    "above",
-    "below",
-    "between",
-    "claim",
-    "class_name",
-    "enumerated",
-    "float_below",
-    "from_picture",
-    "how_computed",
-    "labelled",
-    "lower_end",
-    "meant_by",
-    "NOT_COMPARED",
-    "not_proved",
-    "part_of",
-    "percent",
-    "pictures_of",
-    "prototypes_named",
-    "seen_alone",
-    "subjects",
-    "upper_end",
-    "where_wrong",
-    "written",
-]
 
 PROVED_PICTURE = "the proved picture"
 NAMED_PICTURE = "the picture that the certificate names"
@@ -79,14 +43,8 @@ _RANGE = 3
 
 
 def claim(predicted: str, size: int, margin: str, spoken_of: str) -> str:
-    """A certificate's claim as a sentence.
-
-    Args:
-        predicted: the class.
-        size: the number of statements.
-        margin: the least margin, rounded down.
-        spoken_of: what the statements are about (`subjects`).
-    """
+    """A certificate's claim as a sentence: the class, the number of statements, the least margin, rounded down, and
+    what the statements are about (`subjects`)."""
     which = f"the {size} statements about {spoken_of}" if size != 1 else f"the one statement about {spoken_of}"
     satisfying = f"that satisfies {which}" if size else "of the head's domain"
     return (
@@ -97,12 +55,7 @@ def claim(predicted: str, size: int, margin: str, spoken_of: str) -> str:
 
 @dataclass(frozen=True)
 class VerdictInWords:
-    """A verdict for people.
-
-    Attributes:
-        status: the checker's; NOT_AUDITED without a verdict.
-        claims: what became of each claim, where there is a verdict.
-    """
+    """A verdict for people: the checker's status, and what became of each claim."""
 
     status: str = "NOT_AUDITED"
     claims: Mapping[str, str] = field(default_factory=dict)
@@ -222,12 +175,7 @@ def as_claimed(verdict: str) -> str:
 
 def meant_by(exempt: Collection[int], prototypes: int | None) -> str:
     """The prototypes that a clause speaks of, all except the exempt ones: these, or all except those, whichever are
-    fewer. Nothing is left out.
-
-    Args:
-        exempt: their numbers.
-        prototypes: how many the head has; None where that is not known, and then the exempt ones are named.
-    """
+    fewer; where it is not known how many the head has, the latter. Nothing is left out."""
     if prototypes is not None:
         meant = sorted(set(range(prototypes)).difference(exempt))
         if not meant:
@@ -245,11 +193,6 @@ def prototypes_named(numbers: Sequence[int]) -> str:
     """
     if len(numbers) <= _NAMED:
         return f"prototype{'' if len(numbers) == 1 else 's'} {enumerated(list(map(str, numbers)))}"
-    return f"{len(numbers)} prototypes ({enumerated(_ranges(numbers))})"
-
-
-def _ranges(numbers: Sequence[int]) -> list[str]:
-    """Increasing numbers, three or more neighbours as a range."""
     said: list[str] = []
     start = 0
     for end in range(1, len(numbers) + 1):
@@ -257,7 +200,7 @@ def _ranges(numbers: Sequence[int]) -> list[str]:
             run = numbers[start:end]
             said += [f"{run[0]}-{run[-1]}"] if len(run) >= _RANGE else map(str, run)
             start = end
-    return said
+    return f"{len(numbers)} prototypes ({enumerated(said)})"
 
 
 def enumerated(words: Sequence[str]) -> str:
@@ -280,7 +223,9 @@ def between(lower: float | Fraction | None, upper: float | Fraction | None, both
     if lower is None or upper is None:
         return "anything"
     low, high = lower_end(lower), upper_end(upper)
-    return both.format(low, high) if Decimal(low) <= Decimal(high) else both.format(_exact(lower), _exact(upper))
+    if Decimal(low) > Decimal(high):
+        low, high = (_plain(_rounded(end, _MOST, ROUND_FLOOR)) for end in (lower, upper))
+    return both.format(low, high)
 
 
 def upper_end(value: float | Fraction) -> str:
@@ -349,27 +294,17 @@ def _told(value: float | Fraction, digits: int, rounding: str) -> str:
     return _plain(_rounded(value, digits, rounding))
 
 
-def _exact(value: float | Fraction) -> str:
-    """A binary64 number with all its digits."""
-    return _plain(_rounded(value, _MOST, ROUND_FLOOR))
-
-
 def _shorter_first(value: float | Fraction, rounding: str) -> Iterator[tuple[str, Decimal]]:
     """A number rounded to one digit, to two, and so on."""
     return ((_plain(number), number) for number in (_rounded(value, digits, rounding) for digits in count(1)))
 
 
 def _rounded(value: float | Fraction, digits: int, rounding: str) -> Decimal:
-    context = _context(digits, rounding)
+    context = Context(prec=digits, rounding=rounding, Emin=-(10**6), Emax=10**6)
     if isinstance(value, float):  # as a decimal it is exact
         return Decimal(value).normalize(context)
     exact = Fraction(value)
     return context.divide(Decimal(exact.numerator), Decimal(exact.denominator)).normalize(context)
-
-
-@cache
-def _context(digits: int, rounding: str) -> Context:
-    return Context(prec=digits, rounding=rounding, Emin=-(10**6), Emax=10**6)
 
 
 def _plain(number: Decimal) -> str:

@@ -12,8 +12,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import Field, fields
-from typing import Any, NoReturn
+from dataclasses import fields
+from typing import NoReturn
 
 from .errors import CheckerError, KernelError, OptionError
 from .file_auditor import FileAuditor, print_line, print_outcome, standard_streams
@@ -31,19 +31,6 @@ class _Parser(argparse.ArgumentParser):
         super().error(printable(message))
 
 
-def _add(parser: argparse.ArgumentParser, option: Field[Any]) -> None:
-    """The option of a field, and `--ulps` beside a deployment."""
-    about, name = option.metadata, f"--{option.name.replace('_', '-')}"
-    if isinstance(option.default, bool):
-        parser.add_argument(name, action="store_true", help=about["help"])
-        return
-    default = "" if option.default is None else f" (default: {option.default})"
-    settings = {key: about[key] for key in ("metavar", "choices", "type") if key in about}
-    parser.add_argument(name, help=about["help"] + default, **settings)
-    if "ulps" in about:
-        parser.add_argument("--ulps", metavar="NAME=ULPS,...", help=about["ulps"])
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check certificates; return the exit code."""
     parser = _Parser(prog="python -P -m verale.checker", description="Prove verale certificates again.")
@@ -53,7 +40,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--network", metavar="N", help="the network file; without it no picture is checked")
     parser.add_argument("--pictures", metavar="P", help="its pictures: a tensor file, a PNG file or a folder of these")
     for option in fields(AuditOptions):
-        _add(parser, option)
+        about, name = option.metadata, f"--{option.name.replace('_', '-')}"
+        if isinstance(option.default, bool):
+            parser.add_argument(name, action="store_true", help=about["help"])
+            continue
+        default = "" if option.default is None else f" (default: {option.default})"
+        settings = {key: about[key] for key in ("metavar", "choices", "type") if key in about}
+        parser.add_argument(name, help=about["help"] + default, **settings)
+        if "ulps" in about:
+            parser.add_argument("--ulps", metavar="NAME=ULPS,...", help=about["ulps"])
     parser.add_argument("--json", action="store_true", help="one JSON object a certificate instead of a line")
     options = parser.parse_args(arguments)
     given = {name: getattr(options, name) for name in (*(option.name for option in fields(AuditOptions)), "ulps")}

@@ -21,11 +21,9 @@ from .verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from .deployment import Deployment
-    from .head import Head
     from .numbers import Numbers, StatementAt
     from .proved.program import Program
-    from .read.network_file import Network
-    from .read.pictures import PictureFile, Pictures
+    from .read.pictures import PictureFile
 
 _T = TypeVar("_T")
 _DECIDED = {Status.PROVED, Status.REFUTED}
@@ -68,6 +66,10 @@ class Auditor:
 
     Attributes:
         options: the options; `check` may take other claims.
+        kernel: who proves.
+        head: whose certificates these are.
+        network: what gives the pictures' latents; None where it is not there.
+        pictures: what finds the pictures by their digests; None where they are not there.
         packages: what the kernels compute with.
         executable: the program that the kernel `proved` asks; None where none is asked.
 
@@ -86,11 +88,14 @@ class Auditor:
         **fields: Any,
     ) -> None:
         self.options = AuditOptions.of(options, fields)
+        self.kernel = self.options.kernel
         names = CHOICES[self.kernel]
         packages = [package for name in names if name != PROVED for package in packages_of(name)]
         self._subjects = Subjects(head, latents, self.options.limit, network, pictures)
+        self.head, self.network = self._subjects.head, self._subjects.network
+        self.pictures = self._subjects.pictures
         self.executable: Program | None = None
-        if PROVED in CHOICES[self.kernel]:
+        if PROVED in names:
             from .proved.program import find_program, find_program_if_any  # these take a sixth of all the time to load
 
             self.executable = find_program_if_any() if self.kernel == EITHER else find_program()
@@ -99,40 +104,19 @@ class Auditor:
         self._exclusive = Exclusive()
         self._files = (head, latents, self.options, network, pictures)
 
-    @property
-    def kernel(self) -> str:
-        """Who proves."""
-        return self.options.kernel
-
     def __reduce__(self) -> tuple[type[Auditor], tuple[Any, ...]]:
         """Another process makes its own, of the same bytes."""
         return Auditor, self._files
-
-    @property
-    def head(self) -> Head:
-        """Whose certificates these are."""
-        return self._subjects.head
-
-    @property
-    def network(self) -> Network | None:
-        """What gives the pictures' latents, where it is there."""
-        return self._subjects.network
-
-    @property
-    def pictures(self) -> Pictures | None:
-        """What finds the pictures by their digests, where they are there."""
-        return self._subjects.pictures
 
     def _side(self, name: str) -> Callable[[Subject], Side]:
         """What makes sides in a kernel, prepared when that is first asked: the default mostly does without rules."""
         if name in self._sides:
             return self._sides[name]
-        head, network, size = self._subjects.head, self._subjects.network, self._subjects.size
         if name == PROVED and self.executable is not None:
             from .proved.claims import ProvedAudit, ProvedClaims
 
-            size += 0 if network is None else network.size
-            claims = ProvedClaims(head, size, self.executable, network, self._subjects.limit)
+            size = self._subjects.size + (0 if self.network is None else self.network.size)
+            claims = ProvedClaims(self.head, size, self.executable, self.network, self.options.limit)
             self._sides[name] = partial(ProvedAudit, claims=claims)
         else:
             from .network.enclosure import Enclosure
@@ -140,8 +124,8 @@ class Auditor:
             from .reading.space import Space
 
             kernel = load_arithmetic(name)
-            enclosure = None if network is None else cache(partial(Enclosure, network, kernel))
-            self._sides[name] = partial(PlainAudit, space=Space(head, kernel), enclosure=enclosure)
+            enclosure = None if self.network is None else cache(partial(Enclosure, self.network, kernel))
+            self._sides[name] = partial(PlainAudit, space=Space(self.head, kernel), enclosure=enclosure)
         return self._sides[name]
 
     def check(self, certificate: bytes, **claims: Any) -> Verdict:
@@ -180,7 +164,7 @@ class Auditor:
         Soundness: REFUTED means that these latents lie in the domain, certainly satisfy every statement, and that
             some rival's logit is certainly at least the predicted one's: the certificate's entailment is false.
         """
-        image = Latents(witness, self._subjects.head.depth).only()
+        image = Latents(witness, self.head.depth).only()
         subject_of = partial(self._subjects.of_head, image=image)
         return self._judge(certificate, Status.NOT_REFUTED, subject_of, lambda side: side.refute(image))
 
@@ -240,9 +224,13 @@ class Auditor:
         document = read_certificate(certificate)
         with self._exclusive.alone():
             subject, image = self._subjects.at(document, len(certificate), latents)
-            answers = list(self._answers(subject, lambda _, side: side.at_image(image), _is_decided).values())
+            answers = self._answers(
+                subject,
+                lambda _, side: side.at_image(image),
+                lambda statements: all(each.true is not None for each in statements),
+            ).values()
         if self.kernel == EITHER:
-            return answers[-1]
+            return tuple(answers)[-1]
         from .numbers import agreed
 
         return tuple(agreed(*same) for same in zip(*answers, strict=True))
@@ -290,7 +278,9 @@ class Auditor:
                 subject = subject_of(certificate)  # 3. Subject, and 4. Statements
             except (FormatError, UnprovedError) as error:
                 return _failed(unproved, error)
-            answers = self._answers(subject, ask, _is_final)
+            answers = self._answers(
+                subject, ask, lambda verdict: verdict.status in _DECIDED or verdict.false or verdict.spent
+            )
             verdict = together(answers, self.kernel, subject.asked if asked is None else asked)
         return replace(verdict, program=self.executable)
 
@@ -339,14 +329,6 @@ def _failed(unproved: Verdict, error: FormatError | RefutedError | UnprovedError
     return replace(unproved, reason=error.reason, message=str(error), false=error.false, spent=error.spent)
 
 
-def _is_final(verdict: Verdict) -> bool:
-    return verdict.status in _DECIDED or verdict.false or verdict.spent
-
-
-def _is_decided(statements: Sequence[StatementAt]) -> bool:
-    return all(each.true is not None for each in statements)
-
-
 def together(verdicts: Mapping[str, Verdict], choice: str, asked: frozenset[str]) -> Verdict:
     """One verdict of the kernels that were asked.
 
@@ -379,7 +361,8 @@ def together(verdicts: Mapping[str, Verdict], choice: str, asked: frozenset[str]
         from .numbers import least_of
 
         by = {claim: choice for claim in first.by if all(claim in verdict.by for verdict in others)}
-        chosen = min(verdicts.values(), key=_extent)
+        # The one that proves least. Of two that prove as much, one that gives up has nothing to tell.
+        chosen = min(verdicts.values(), key=lambda v: (v.status in _DECIDED, len(v.by), v.reason == "limit"))
         margins, deployed = (least_of(getattr(v, name) for v in verdicts.values()) for name in ("margins", "deployed"))
     rest = [
         f"{name}: {verdict.status.value if verdict.status in _DECIDED else verdict.reason}"
@@ -406,8 +389,3 @@ def _may_be_helped(reason: str, by: Mapping[str, str]) -> tuple[bool, bool, bool
     """The greater, the more the reason of a verdict is worth to be told, where these claims are proved."""
     claim = "entailment" if reason == "margin" else reason
     return claim not in by, reason != "uncovered", reason != "limit"
-
-
-def _extent(verdict: Verdict) -> tuple[bool, int, bool]:
-    """The smaller, the less is proved. Of two that prove as much, one that gives up has nothing to tell."""
-    return verdict.status in _DECIDED, len(verdict.by), verdict.reason == "limit"

@@ -60,11 +60,7 @@ class Deployment:
 
 
 def parse_deployment(formula: str | None, ulps: str | None) -> Deployment | None:
-    """What a command line asks for: a formula, and "log=4,exp=4,sqrt=1" or some of these.
-
-    Raises:
-        ValueError: something else.
-    """
+    """What a command line asks for: a formula, and "log=4,exp=4,sqrt=1" or some of these. Raises ValueError."""
     if formula is None:
         if ulps is not None:
             raise ValueError("ulps are given without a formula")

@@ -114,7 +114,11 @@ class FileAuditor:
         paths = {HeadError: head, LatentsError: latents, NetworkError: network or pictures}
         try:
             head_data = _read(head, LARGEST_HEAD, opener) if head_data is None else head_data
-            network_data = None if network is None else _read_network(network, opener)
+            network_data = None
+            if network is not None:
+                from .read.network_file import LARGEST as LARGEST_NETWORK
+
+                network_data = _read(network, LARGEST_NETWORK, opener)
             files, pictures_digest = (None, None) if pictures is None else picture_files(pictures, opener)
             latents_data = None if latents is None else _read(latents, LARGEST_LATENTS, opener, LatentsError)
             self.auditor = Auditor(head_data, latents_data, options, network_data, files)
@@ -191,7 +195,8 @@ def checker_digest() -> str:
     """The digest of this checker's code: SHA-256 of what `sha256sum` prints for its source files, sorted by path:
     `cd verale/checker && sha256sum $(find * -name '*.py' | LC_ALL=C sort) | sha256sum`."""
     here = Path(__file__).parent
-    return _digest_of_files({_name_in(path, here): _digest(path.read_bytes()) for path in here.rglob("*.py")})
+    paths = {os.fsencode(path.relative_to(here).as_posix()): path for path in here.rglob("*.py")}
+    return _digest_of_files({name: _digest(path.read_bytes()) for name, path in paths.items()})
 
 
 def _head(path: str, run: dict[str, Any], digest: str | None) -> dict[str, Any]:
@@ -200,11 +205,6 @@ def _head(path: str, run: dict[str, Any], digest: str | None) -> dict[str, Any]:
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def _name_in(path: Path, folder: str | Path) -> bytes:
-    """The name of a file, from a folder on, as its bytes."""
-    return os.fsencode(path.relative_to(folder).as_posix())
 
 
 def _digest_of_files(digests: Mapping[bytes, str]) -> str:
@@ -238,12 +238,6 @@ def _read(path: str, most: int, opener: Opener | None, refusal: type[CheckerErro
         return stream.read()
 
 
-def _read_network(path: str, opener: Opener | None) -> bytes:
-    from .read.network_file import LARGEST
-
-    return _read(path, LARGEST, opener)
-
-
 def picture_files(path: str, opener: Opener | None = None) -> tuple[list[PictureFile], str]:
     """The files of pictures at a path, and a digest: of a file its SHA-256, of a folder that of what `sha256sum` prints
     for its PNG files, by their paths in it, sorted (`_digest_of_files`). What is in them is not looked at yet.
@@ -259,7 +253,8 @@ def picture_files(path: str, opener: Opener | None = None) -> tuple[list[Picture
         except PictureError as error:
             raise PictureError(f"{path}: {error}") from None
         return [PictureFile(path, partial(bytes, data))], _digest(data)
-    names = sorted(_name_in(each, path) for each in Path(path).rglob("*") if each.suffix.lower() == ".png")
+    found = (each for each in Path(path).rglob("*") if each.suffix.lower() == ".png")
+    names = sorted(os.fsencode(each.relative_to(path).as_posix()) for each in found)
     if not names:
         raise PictureError(f"{path}: holds no PNG file; give a folder of them, or a tensor file of pictures")
     files, digests = [], {}

@@ -55,29 +55,6 @@ class Head:
     absent: tuple[int, ...] = ()
     present: tuple[int, ...] = ()
 
-    @classmethod
-    def of(cls, file: HeadFile) -> Head:
-        """The head of a file."""
-        masked, (mask, columns) = file.pooling.kind in ("masked_max", "banks"), _mask(file)
-        numbers = {**file.geometry.numbers, **file.pooling.numbers, **file.readout.numbers}
-        numbers.pop("class_token", None)
-        return cls(
-            sha256=file.sha256,
-            geometry=file.geometry.kind,
-            similarity=_similarity(file),
-            pooling="masked_max" if masked else file.pooling.kind,
-            readout=file.readout.kind,
-            lower=file.lower,
-            upper=file.upper,
-            weight=_matrix(file, "weight"),
-            bias=_numbers(file, "bias", file.count if file.readout.kind == "maximum" else file.classes, 0),
-            prototypes=_matrix(file, "prototypes") if "prototypes" in file.tensors else Exact([], 0),
-            depth=file.depth,
-            mask=mask,
-            columns=columns,
-            **numbers,
-        )
-
     @property
     def classes(self) -> int:
         """C."""
@@ -90,7 +67,6 @@ class Head:
 
     @cached_property
     def _greatest(self) -> list[int]:
-        """(P,) the greatest weight of each prototype."""
         return [max(column) for column in zip(*self.weight.rows, strict=True)]
 
     def belong(self, c: int) -> list[bool]:
@@ -116,23 +92,36 @@ class Head:
 
 def read_head(data: bytes) -> Head:
     """The head of a file's bytes. Raises HeadError, which names the field or tensor."""
-    return Head.of(read_head_file(data))
+    return head_of(read_head_file(data))
 
 
-def _matrix(file: HeadFile, name: str) -> Exact:
-    tensor = file.tensors[name]
-    return exact(tensor.floats(), tensor.shape[1])
+def head_of(file: HeadFile) -> Head:
+    """The head of a file."""
+    (mask, columns), kind = _mask(file), file.pooling.kind
+    numbers = {**file.geometry.numbers, **file.pooling.numbers, **file.readout.numbers}
+    numbers.pop("class_token", None)
 
+    def matrix(name: str, columns: int, default: list[list[int]]) -> Exact:
+        return exact(file.tensors[name].floats(), columns) if name in file.tensors else Exact(default, 0)
 
-def _numbers(file: HeadFile, name: str, count: int, default: int) -> Exact:
-    """(1, count), each the default where the file has no such tensor."""
-    return exact(file.tensors[name].floats(), count) if name in file.tensors else Exact([[default] * count], 0)
-
-
-def _similarity(file: HeadFile) -> Similarity:
-    """The similarity, with its tensors of one number a prototype."""
-    scale, peak = _numbers(file, "scale", file.count, 1), _numbers(file, "peak", file.count, 0)
-    return Similarity(file.similarity.kind, file.chain, file.similarity.numbers, scale, peak)
+    scale, peak = (matrix(name, file.count, [[each] * file.count]) for name, each in (("scale", 1), ("peak", 0)))
+    biases = file.count if file.readout.kind == "maximum" else file.classes
+    return Head(
+        sha256=file.sha256,
+        geometry=file.geometry.kind,
+        similarity=Similarity(file.similarity.kind, file.chain, file.similarity.numbers, scale, peak),
+        pooling="masked_max" if kind == "banks" else kind,
+        readout=file.readout.kind,
+        lower=file.lower,
+        upper=file.upper,
+        weight=matrix("weight", file.columns, []),
+        bias=matrix("bias", biases, [[0] * biases]),
+        prototypes=matrix("prototypes", file.depth, []),
+        depth=file.depth,
+        mask=mask,
+        columns=columns,
+        **numbers,
+    )
 
 
 def _mask(file: HeadFile) -> tuple[tuple[tuple[int, ...], ...], int]:

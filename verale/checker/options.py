@@ -44,11 +44,8 @@ def program_in_words(checker: Mapping[str, Any]) -> str:
 
 
 def in_words(name: str, program: str = "") -> str:
-    """What proved, by the name of a choice that asks for all of its kernels, or of one kernel.
-
-    Args:
-        program: which one was asked (`program_in_words`).
-    """
+    """What proved, by the name of a choice that asks for all of its kernels, or of one kernel; and the program that was
+    asked (`program_in_words`)."""
     proved = f"the proved checker ({program})" if program else "the proved checker"
     *others, last = (proved if each == PROVED else each for each in CHOICES[name])
     return f"{', '.join(others)} and {last}" if others else last

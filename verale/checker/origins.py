@@ -61,15 +61,9 @@ class Origins:
 
 @dataclass(frozen=True)
 class JudgedOrigin:
-    """An origin, and what was proved of it.
-
-    Attributes:
-        status: PROVED or NOT_PROVED.
-        reason, message: as those of a verdict; "" where it is proved.
-        by: the kernel that proved it, or `both` or `all`; "" where none did.
-        exit_code: 0 if it is proved.
-        program: that the kernel `proved` asked; None where it was not asked.
-    """
+    """An origin, and what was proved of it: PROVED or NOT_PROVED, and as those of a verdict a reason and a message, ""
+    where it is proved; the kernel that proved it, or `both` or `all`, "" where none did; the exit code; and the program
+    that the kernel `proved` asked, None where it was not asked."""
 
     origin: Origin
     status: Status

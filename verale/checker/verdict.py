@@ -133,18 +133,18 @@ class Verdict:
             "predicted": None if read is None else read.predicted,
             "paradigm": None if read is None else read.paradigm,
             "arithmetic": None if read is None else read.arithmetic,
-            "box": None if self.box is None else _box(self.box),
+            "box": None
+            if self.box is None
+            else {  # the width is rounded up, the factor down
+                "width": decimal_below(-self.box.width, _DIGITS).removeprefix("-"),
+                "layer": self.box.layer,
+                "factor": decimal_below(self.box.factor, _DIGITS),
+            },
             "statements": None if read is None else len(read.statements),
             "elements": {} if read is None else {str(j): count for j, count in read.elements.items()},
             "margin": None if least is None or least <= 0 else decimal_below(least, _DIGITS),
             "margins": [None if margin is None else _binary64_below(margin).hex() for margin in margins],
         }
-
-
-def _box(box: LatentsBox) -> dict[str, str]:
-    """The width is rounded up, the factor down."""
-    width = decimal_below(-box.width, _DIGITS).removeprefix("-")
-    return {"width": width, "layer": box.layer, "factor": decimal_below(box.factor, _DIGITS)}
 
 
 def _at_most(margin: Fraction | None, stated: Fraction | None) -> Fraction | None:
@@ -175,11 +175,8 @@ def line_of(record: Mapping[str, Any]) -> str:
 
 
 def claim_in_words(claim: str, record: Mapping[str, Any]) -> str:
-    """A claim's name and what it is about: `picture (real arithmetic)`; `deployment (direct, log=4,exp=4,sqrt=1)`.
-
-    Args:
-        record: that of its certificate; old ones do not say in which arithmetic a picture was proved.
-    """
+    """A claim's name and what it is about: `picture (real arithmetic)`; `deployment (direct, log=4,exp=4,sqrt=1)`. Old
+    records do not say in which arithmetic a picture was proved."""
     how = record.get("run", {}).get("deployment") if claim == "deployment" else None
     said = _COMPUTED.get(record.get("arithmetic") or "", "") if claim == "picture" else ""
     if how is not None:

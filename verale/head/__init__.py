@@ -2,9 +2,8 @@
 
 from verale.head import pooling as _poolings
 from verale.head import similarity as _similarities
-from verale.head.evaluation import Evaluation, evaluate, evaluate_observed, observables, read_out
 from verale.head.geometry import Box, Cosine, Euclidean, Geometry, InnerProduct, Softmax
-from verale.head.head import Head, require_head
+from verale.head.head import Evaluation, Head, evaluate, evaluate_observed, observables, read_out, require_head
 from verale.head.latents import (
     as_patches,
     described,
@@ -15,7 +14,6 @@ from verale.head.latents import (
     latents_file,
     latents_tensor,
     load_labelled,
-    load_labels,
     load_latents,
     patches_of,
     require_kind,
@@ -53,7 +51,6 @@ __all__ = [
     "latents_tensor",
     "labelled_file",
     "load_labelled",
-    "load_labels",
     "load_latents",
     "merge_slots",
     "observables",

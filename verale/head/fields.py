@@ -1,15 +1,11 @@
-"""The JSON of a head's parts: an object with the part's `kind` and one field for each field of its dataclass.
-
-The type of a field says how the file spells it: a float is a hex float, `float | None` is a hex float or null, an int
-is an integer, a tuple of ints is a list of integers, and one of steps a list of objects.
-"""
+"""The JSON of a head's parts: an object with the part's `kind` and one field for each field of its dataclass, spelled
+as its type says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from types import UnionType
 from typing import Any, Generic, TypeVar, get_type_hints
 
 from torch import Tensor
@@ -18,20 +14,13 @@ from verale.checker.read.head_file import HeadPart
 from verale.checker.read.similarities import Step
 from verale.errors import HeadError
 
-__all__ = ["Kind", "read_part", "write_fields", "write_part"]
-
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Kind(Generic[T]):
-    """One kind of part in head files.
-
-    Attributes:
-        part: the class.
-        implied: fields of the class that the kind itself stands for; the file does not spell them.
-        tensors: fields of the class that are tensors of the file.
-    """
+    """One kind of part in head files: its class, the fields of the class that the kind itself stands for, which files
+    do not spell, and those that are tensors of the file."""
 
     part: type[T]
     implied: Mapping[str, Any] = field(default_factory=dict)
@@ -47,16 +36,8 @@ def write_part(part: Any, kinds: Mapping[str, Kind[Any]]) -> dict[str, object]:
 def read_part(
     name: str, part: HeadPart, kinds: Mapping[str, Kind[T]], tensors: MutableMapping[str, Tensor] | None = None
 ) -> T:
-    """The part that a head file has.
-
-    Args:
-        name: the head's field; errors carry it.
-        part: what the file says.
-        kinds: the kinds that the field may have.
-        tensors: of the file. Those that belong to the part are taken out.
-
-    Raises:
-        HeadError: a kind that is read and not explained, or a number that is not.
+    """The part that a head file has in the field `name`, which may have these kinds. Of the file's tensors, those that
+    belong to the part are taken out. Raises HeadError: a kind that is read and not explained, or a number that is not.
     """
     if part.kind not in kinds:
         raise HeadError(name, f"is {part.kind}, expected one of {', '.join(kinds)}")
@@ -66,23 +47,19 @@ def read_part(
     return kind.part(**kind.implied, **numbers, **own)
 
 
-def write_fields(part: object, implied: Collection[str] = ()) -> dict[str, object]:
+def write_fields(part: Any, implied: Collection[str] = ()) -> dict[str, object]:
     """The fields of a dataclass as JSON, without the implied ones."""
-    return {name: _WRITERS[kind](getattr(part, name)) for name, kind in _spelled(type(part), implied).items()}
-
-
-def _spelled(part: type, implied: Collection[str]) -> dict[str, type | UnionType]:
-    """The fields that the file spells, with their types."""
-    types = get_type_hints(part)
-    return {each.name: types[each.name] for each in fields(part) if each.init and each.name not in implied}
+    types = get_type_hints(type(part))
+    spelled = [each.name for each in fields(type(part)) if each.init and each.name not in implied]
+    return {name: _WRITERS[types[name]](getattr(part, name)) for name in spelled}
 
 
 def _hex(value: float) -> str:
     return float(value).hex()
 
 
-def _step(step: Step) -> dict[str, object]:
-    return {"kind": step.kind, **{name: _hex(float(step.numbers[name])) for name in step.of.fields}}
+def _steps(steps: Sequence[Step]) -> list[object]:
+    return [{"kind": each.kind, **{name: _hex(float(each.numbers[name])) for name in each.of.fields}} for each in steps]
 
 
 _WRITERS: dict[Any, Callable[[Any], Any]] = {
@@ -90,6 +67,6 @@ _WRITERS: dict[Any, Callable[[Any], Any]] = {
     float | None: lambda value: None if value is None else _hex(value),
     int: int,
     tuple[int, ...]: list,
-    Sequence[Any]: lambda steps: list(map(_step, steps)),
+    Sequence[Any]: _steps,
 }
 """How a field of a type is written."""

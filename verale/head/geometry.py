@@ -11,9 +11,7 @@ import torch
 from torch import Tensor
 
 from verale.errors import HeadError
-from verale.head.fields import Kind, write_fields
-
-__all__ = ["GEOMETRIES", "Box", "Cosine", "Euclidean", "Geometry", "InnerProduct", "Softmax"]
+from verale.head.fields import Kind
 
 
 @dataclass(frozen=True)
@@ -72,25 +70,19 @@ class Box:
         """Whether it has both ends."""
         return self.lower is not None and self.upper is not None
 
-    def to_json(self) -> dict[str, object]:
-        """The field `domain` of a head file."""
-        return write_fields(self)
-
 
 class Geometry(ABC):
-    """What all geometries answer; each one is a frozen dataclass with an entry in `GEOMETRIES`."""
+    """What all geometries answer; each one is a frozen dataclass with an entry in `GEOMETRIES`.
+
+    Attributes:
+        is_distance: whether a small observable means similar. Otherwise a great one does.
+        has_prototypes: whether prototypes are vectors of the head. Otherwise they are the latent channels.
+        needs_directions: whether no prototype may be the zero vector.
+    """
 
     is_distance: ClassVar[bool] = False
-    """Whether a small observable means similar. Otherwise a great one does."""
-
     has_prototypes: ClassVar[bool] = True
-    """Whether prototypes are vectors of the head. Otherwise they are the latent channels."""
-
     needs_directions: ClassVar[bool] = False
-    """Whether no prototype may be the zero vector."""
-
-    needs_bounded: ClassVar[bool] = False
-    """Whether the observables have to be bounded over the domain, whatever the similarity."""
 
     @property
     @abstractmethod
@@ -110,10 +102,6 @@ class Geometry(ABC):
     @abstractmethod
     def observables(self, patches: Tensor, points: Tensor) -> Tensor:
         """m(z_l, p_j): (N, L, P) of patches (N, L, D) and prototypes (P, D), all float64; (0, D) without prototypes."""
-
-    def bounded_over(self, domain: Box) -> bool:
-        """Whether the observables are bounded over the domain."""
-        return True
 
 
 _DIFFERENCES = 2**23
@@ -137,10 +125,6 @@ class Euclidean(Geometry):
             ]
         )
 
-    def bounded_over(self, domain: Box) -> bool:
-        """In a box with two ends."""
-        return domain.bounded
-
 
 @dataclass(frozen=True)
 class Cosine(Geometry):
@@ -154,18 +138,12 @@ class Cosine(Geometry):
 
     needs_directions = True
 
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.epsilon) and self.epsilon >= 0):
-            raise HeadError("geometry.epsilon", f"is {self.epsilon}, expected a finite number >= 0")
-
     @property
     def kind(self) -> str:
-        """One name for each of the two lengths."""
         return "rooted_cosine" if self.rooted else "cosine"
 
     @property
     def undefined_at_zero(self) -> bool:
-        """With epsilon = 0."""
         return self.epsilon == 0
 
     def observables(self, patches: Tensor, points: Tensor) -> Tensor:
@@ -197,19 +175,9 @@ class InnerProduct(Geometry):
     radius: float | None = None
 
     kind = "inner_product"
-    needs_bounded = True
-
-    def __post_init__(self) -> None:
-        if self.radius is not None and not (math.isfinite(self.radius) and self.radius > 0):
-            raise HeadError("geometry.radius", f"is {self.radius}, expected a finite number > 0, or None for no ball")
 
     def observables(self, patches: Tensor, points: Tensor) -> Tensor:
-        """<z, p>."""
         return patches @ points.T
-
-    def bounded_over(self, domain: Box) -> bool:
-        """In a ball, or in a box with two ends."""
-        return self.radius is not None or domain.bounded
 
 
 @dataclass(frozen=True)
@@ -220,7 +188,6 @@ class Softmax(Geometry):
     has_prototypes = False
 
     def observables(self, patches: Tensor, points: Tensor) -> Tensor:
-        """The masses of the channels."""
         return torch.softmax(patches, dim=-1)
 
 

@@ -1,12 +1,12 @@
-"""What a head is: the frozen description of everything after the latent map."""
+"""What a head is: the frozen description of everything after the latent map; and its reference evaluation in float64,
+rounded to nearest, which is an estimate and never part of a proof."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import InitVar, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +16,16 @@ from torch import Tensor, nn
 
 from verale.checker.errors import HeadError as UnreadableHeadError
 from verale.checker.read.head_file import METADATA_KEY as HEAD_KEY
-from verale.checker.read.head_file import read_head_file
+from verale.checker.read.head_file import HeadFile, read_head_file
 from verale.errors import HeadError, UsageError, naming
 from verale.files import read, write_atomically
-from verale.head.evaluation import evaluate
-from verale.head.fields import Kind, read_part, write_part
+from verale.head.fields import Kind, read_part, write_fields, write_part
 from verale.head.geometry import GEOMETRIES, Box, Geometry
-from verale.head.latents import as_patches, described, field_tensor, require_path, shortened
+from verale.head.latents import as_patches, described, field_tensor, require_channels, require_path, shortened
 from verale.head.pooling import POOLINGS, MaxPooling, Pooling
 from verale.head.readout import READOUTS, Linear, Readout
 from verale.head.similarity import SIMILARITIES, Similarity
 from verale.tensors import loaded
-
-__all__ = ["Head", "TENSORS", "VERSION", "encode", "require_head"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +52,10 @@ class Head:
         labels: C class names, or None.
         compared: whether its logits were compared with those of its network (`verale.check`, `verale head compare`).
             Nothing that is proved depends on it.
+        of_file: its file, where that was read already.
 
     Raises:
-        HeadError: a field that verale cannot vouch for (NaN, infinity, wrong shape, zero prototype on the
+        HeadError: its file would be none, as the checker reads it (NaN, infinity, wrong shape, zero prototype on the
             sphere, ...).
 
     Soundness: every claim about a head is about the exact values of these floats, in real arithmetic.
@@ -77,105 +75,35 @@ class Head:
     compared: bool = False
     _digest: str | None = field(default=None, repr=False)
 
-    def __post_init__(self) -> None:
-        for name in TENSORS:
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, field_tensor(name, getattr(self, name)))
-        object.__setattr__(self, "domain", Box.of(self.domain))
-        if self.labels is not None:
-            object.__setattr__(self, "labels", _as_names(self.labels))
+    of_file: InitVar[HeadFile | None] = None
+
+    def __post_init__(self, of_file: HeadFile | None) -> None:
         if self.weight is None:
             raise HeadError("weight", "is None, expected a tensor of shape (C, P)")
-        _check_tensor("weight", self.weight, 2)
-        if self.classes < 2:
-            raise HeadError(
-                "weight", f"has {self.classes} class(es), expected at least 2: one class needs no explanation"
-            )
-        self._check_parts()
-        self._check_prototypes()
-        self._check_domain()
-        self._check_readout()
-        self._check_per_prototype()
-        if self.labels is not None and len(self.labels) != self.classes:
-            raise HeadError("labels", f"has {len(self.labels)} names, expected {self.classes}, one a class")
-
-    def __repr__(self) -> str:
-        """One line: sizes and parts, no numbers of tensors."""
-        parts = ", ".join(map(repr, (self.geometry, self.similarity, self.pooling, self.readout)))
-        return f"Head({self.classes} classes, {self.size} prototypes, {self.depth} channels, {parts})"
-
-    def _check_parts(self) -> None:
-        """The parts fit each other."""
+        for name, dimensions in TENSORS.items():
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, field_tensor(name, getattr(self, name)))
+                _check_tensor(name, getattr(self, name), dimensions)
+        object.__setattr__(self, "domain", Box.of(self.domain))
+        if self.labels is not None:
+            object.__setattr__(self, "labels", _as_names(self.labels, self.classes))
         for name, kinds in _PARTS.items():
             part, known = getattr(self, name), {kind.part for kind in kinds.values()}
             if isinstance(part, type):
                 raise HeadError(name, f"is the class {part.__name__}, expected an object: write {part.__name__}(...)")
             if type(part) not in known:
-                raise HeadError(name, f"is {part!r}, expected {_listed(known)}")
-        self.similarity.check(self.geometry)
-        for part in (self.geometry, self.similarity):
-            if part.needs_bounded and not self.geometry.bounded_over(self.domain):
-                raise HeadError(
-                    "domain",
-                    f"is unbounded, expected two ends, or geometry.radius for inner products: {part!r} needs them",
-                )
-        self.pooling.check(self.geometry, self.similarity)
-        self.readout.check(self.geometry, self.similarity, self.pooling)
+                expected = " or ".join(sorted(each.__name__ for each in known))
+                raise HeadError(name, f"is {part!r}, expected {expected}")
+        if of_file is None:  # what nobody has read yet has to be what the checker reads
+            try:
+                read_head_file(self.to_bytes())
+            except UnreadableHeadError as error:
+                raise HeadError(None, str(error).removeprefix("head file: ")) from error
 
-    def _check_prototypes(self) -> None:
-        if not self.geometry.has_prototypes:
-            if self.prototypes is not None:
-                raise HeadError(
-                    "prototypes", "is given, expected none: the prototypes of a softmax head are its channels"
-                )
-            return
-        count = self.readout.prototypes(self.weight)
-        if self.prototypes is None:
-            raise HeadError("prototypes", f"is missing, expected a tensor of shape ({count}, D)")
-        _check_tensor("prototypes", self.prototypes, 2)
-        if self.prototypes.shape[0] != count:
-            raise HeadError(
-                "prototypes",
-                f"has {self.prototypes.shape[0]} rows, expected {count}, as many as the {self.readout.kind} reads",
-            )
-        if self.geometry.needs_directions:
-            zero = (self.prototypes == 0).all(dim=1).nonzero().flatten().tolist()
-            if zero:
-                raise HeadError("prototypes", f"row {zero[0]} is the zero vector, which has no direction: remove it")
-
-    def _check_domain(self) -> None:
-        """Some latent lies in both the box and the ball. The one nearest to 0 has equal coordinates."""
-        radius, nearest = self.geometry.radius, max(self.domain.lower or 0.0, -(self.domain.upper or 0.0), 0.0)
-        if radius is not None and self.depth * Fraction(nearest) ** 2 > Fraction(radius) ** 2:
-            raise HeadError(
-                "domain",
-                f"is empty: latents with {self.depth} coordinates, each at least {nearest} away from 0, are longer than"
-                f" the radius, {radius}; expected latents both in the box and in the ball",
-            )
-
-    def _check_readout(self) -> None:
-        if self.bias is not None:
-            _check_tensor("bias", self.bias, 1)
-            entries, of = (self.size, "prototype") if self.readout.bias_per_prototype else (self.classes, "class")
-            if self.bias.shape != (entries,):
-                raise HeadError("bias", f"has shape {tuple(self.bias.shape)}, expected ({entries},), one a {of}")
-        self.pooling.check_size(self.size)
-        self.readout.check_tensors(self.weight, self.bias, self.size)
-
-    def _check_per_prototype(self) -> None:
-        for name, tensor in (("scale", self.scale), ("peak", self.peak)):
-            if tensor is None:
-                continue
-            _check_tensor(name, tensor, 1)
-            if name not in self.similarity.tensors:
-                taking = {kind.part for kind in SIMILARITIES.values() if name in kind.part.tensors}
-                raise HeadError(
-                    name, f"is given, expected none for {self.similarity!r}: it belongs to {_listed(taking)}"
-                )
-            if tensor.shape != (self.size,):
-                raise HeadError(name, f"has shape {tuple(tensor.shape)}, expected ({self.size},), one a prototype")
-        if self.scale is not None and not (self.scale > 0).all():
-            raise HeadError("scale", f"holds {float(self.scale.min())}, expected positive numbers")
+    def __repr__(self) -> str:
+        """One line: sizes and parts, no numbers of tensors."""
+        parts = ", ".join(map(repr, (self.geometry, self.similarity, self.pooling, self.readout)))
+        return f"Head({self.classes} classes, {self.size} prototypes, {self.depth} channels, {parts})"
 
     @property
     def classes(self) -> int:
@@ -221,7 +149,7 @@ class Head:
         """The head's file, safetensors; the same head gives the same bytes."""
         described: dict[str, Any] = {
             "geometry": write_part(self.geometry, GEOMETRIES),
-            "domain": self.domain.to_json(),
+            "domain": write_fields(self.domain),
             "similarity": write_part(self.similarity, SIMILARITIES),
             "pooling": write_part(self.pooling, POOLINGS),
             "labels": None if self.labels is None else list(self.labels),
@@ -251,6 +179,7 @@ class Head:
             labels=file.labels,
             compared=file.compared,
             _digest=file.sha256,
+            of_file=file,
             **tensors,
         )
 
@@ -276,6 +205,67 @@ _PARTS: dict[str, Mapping[str, Kind[Any]]] = {
 """The kinds of each part, by the head's field."""
 
 
+@dataclass(frozen=True)
+class Evaluation:
+    """What the head computes, for N images.
+
+    Attributes:
+        observables: (N, L, P) m(z_l, p_j).
+        activations: (N, P).
+        logits: (N, C).
+    """
+
+    observables: Tensor
+    activations: Tensor
+    logits: Tensor
+
+    @property
+    def predicted(self) -> Tensor:
+        """(N,) the first class with the largest logit."""
+        return self.logits.argmax(dim=1)
+
+
+def require_depth(head: Head, patches: Tensor) -> None:
+    """Raise LatentsError unless latents (..., D) have the head's number of channels."""
+    require_channels(tuple(patches.shape), head.depth)
+
+
+def observables(head: Head, patches: Tensor) -> Tensor:
+    """m(z_l, p_j) for patches (N, L, D) float64: (N, L, P). Raises LatentsError when the depth does not fit."""
+    require_depth(head, patches)
+    return head.geometry.observables(patches, head.points.to(patches))
+
+
+def evaluate(head: Head, patches: Tensor) -> Evaluation:
+    """Evaluate a head on patches (N, L, D) float64."""
+    return evaluate_observed(head, observables(head, patches))
+
+
+def evaluate_observed(head: Head, observed: Tensor) -> Evaluation:
+    """Evaluate a head on observables (N, L, P)."""
+    activations = head.pooling.pool(observed, lambda values: similarity(head, values))
+    return Evaluation(observed, activations, read_out(head, activations))
+
+
+def similarity(head: Head, observed: Tensor) -> Tensor:
+    """S of observables (..., P)."""
+    scale = 1.0 if head.scale is None else head.scale.to(observed)
+    peak = 0.0 if head.peak is None else head.peak.to(observed)
+    return head.similarity.of(observed, head.geometry, scale, peak)
+
+
+def read_out(head: Head, activations: Tensor) -> Tensor:
+    """Logits (N, C) from activations (N, P)."""
+    bias = None if head.bias is None else head.bias.to(activations)
+    return head.readout.read_out(activations, head.weight.to(activations), bias)
+
+
+def belonging(head: Head, predicted: Tensor) -> Tensor:
+    """(N, P) bool: the prototypes that belong to each of N classes, as no class has a greater weight for them."""
+    weight: Tensor = head.weight[predicted] >= head.weight.amax(0)
+    return weight
+
+
 def require_head(value: object) -> Head:
     """The value, if it is a head. Raises UsageError, which says what to write instead."""
     if isinstance(value, Head):
@@ -290,19 +280,17 @@ def require_head(value: object) -> Head:
     raise UsageError(f"head is {described(value)}, expected a verale.Head: {remedy}")
 
 
-def _as_names(labels: object) -> tuple[str, ...]:
-    """The names of classes. Raises HeadError."""
+def _as_names(labels: object, classes: int) -> tuple[str, ...]:
+    """The names of so many classes. Raises HeadError."""
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise HeadError("labels", f"is {labels!r}, expected a list of names, one a class")
     names = tuple(labels)
     for name in names:
         if not isinstance(name, str):
             raise HeadError("labels", f"holds {name!r}, expected names: write str(name) for each")
+    if len(names) != classes:
+        raise HeadError("labels", f"has {len(names)} names, expected {classes}, one a class")
     return names
-
-
-def _listed(parts: Iterable[type]) -> str:
-    return " or ".join(sorted(part.__name__ for part in parts))
 
 
 def _check_tensor(name: str, tensor: Tensor, dimensions: int) -> None:
@@ -316,8 +304,8 @@ def _check_tensor(name: str, tensor: Tensor, dimensions: int) -> None:
 
 
 VERSION = 1
-TENSORS = ("weight", "bias", "prototypes", "scale", "peak")
-"""The tensors of a head that a file may hold beside those of its parts; the first one is required."""
+TENSORS = {"weight": 2, "bias": 1, "prototypes": 2, "scale": 1, "peak": 1}
+"""The tensors of a head that a file may hold beside those of its parts, and their dimensions; the first is required."""
 
 
 def encode(fields: Mapping[str, object], tensors: Mapping[str, Tensor]) -> bytes:

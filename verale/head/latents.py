@@ -27,51 +27,16 @@ from verale.errors import HeadError, InputError, LatentsError, UsageError, namin
 from verale.files import read_buffer, write_atomically
 from verale.tensors import loaded
 
-__all__ = [
-    "as_patches",
-    "described",
-    "digest",
-    "digest_of_all",
-    "field_tensor",
-    "labelled_file",
-    "latents_file",
-    "latents_tensor",
-    "load_labelled",
-    "load_labels",
-    "load_latents",
-    "patches_of",
-    "require_channels",
-    "require_kind",
-    "require_labels",
-    "require_path",
-    "save_latents",
-    "shortened",
-    "tensor_of",
-]
-
-
 _INTEGERS = ("U8", "I8", "I16", "I32", "I64")
 
 
 def as_patches(latents: object, depth: int | None = None) -> Tensor:
-    """Latents as (N, L, D) float64, patch l = h * W + w.
-
-    Args:
-        latents: (N, D, H, W) or (N, L, D), float32 or float64, a torch tensor, a numpy array or anything else that
-            `torch.as_tensor` takes.
-        depth: D of the head, if latents of another one are to be refused.
-
-    Raises:
-        LatentsError: another shape or dtype, NaN or infinity.
-    """
+    """Latents as (N, L, D) float64, patch l = h * W + w. Arguments and errors as `latents_tensor`."""
     return patches_of(latents, depth).to(torch.float64).contiguous()
 
 
 def patches_of(latents: object, depth: int | None = None) -> Tensor:
-    """Latents as (N, L, D) of the type in which they are stored, which takes no memory where a view can be had.
-
-    Arguments and errors are those of `as_patches`.
-    """
+    """The same of the type in which they are stored, which takes no memory where a view can be had."""
     values = latents_tensor(latents, depth)
     return values.flatten(2).transpose(1, 2) if values.dim() == 4 else values
 
@@ -124,49 +89,32 @@ def labelled_file(latents: object, labels: object = None, logits: object = None)
     if labels is not None:
         tensors["labels"] = torch.tensor(require_labels(labels, len(tensors["latents"])), dtype=torch.int64)
     if logits is not None:
-        tensors["logits"] = _logits(logits, len(tensors["latents"]))
+        values, images = tensor_of(logits), len(tensors["latents"])
+        if values is None or values.dtype not in (torch.float32, torch.float64) or values.dim() != 2:
+            is_what = described(logits) if values is None else f"{values.dtype} {tuple(values.shape)}"
+            raise LatentsError(f"logits are {is_what}, expected floats (N, C), as the network gave them")
+        if len(values) != images or not torch.isfinite(values).all():
+            problem = f"are of {len(values)} images" if len(values) != images else "hold NaN or infinity"
+            raise LatentsError(f"logits {problem}, expected finite numbers of {images} images, as there are latents")
+        tensors["logits"] = values.cpu().contiguous()
     data: bytes = safetensors.torch.save(tensors)
     return data
 
 
-def _logits(logits: object, images: int) -> Tensor:
-    """A network's logits (N, C). Raises LatentsError."""
-    values = tensor_of(logits)
-    if values is None or values.dtype not in (torch.float32, torch.float64) or values.dim() != 2:
-        is_what = described(logits) if values is None else f"{values.dtype} {tuple(values.shape)}"
-        raise LatentsError(f"logits are {is_what}, expected floats (N, C), as the network gave them")
-    if len(values) != images or not torch.isfinite(values).all():
-        problem = f"are of {len(values)} images" if len(values) != images else "hold NaN or infinity"
-        raise LatentsError(f"logits {problem}, expected finite numbers of {images} images, as there are latents")
-    return values.cpu().contiguous()
-
-
 def load_latents(path: str | Path) -> Tensor:
-    """The tensor `latents` of a safetensors file, as stored.
-
-    Raises:
-        InputError: a file that cannot be read, or without that tensor.
-        UsageError: no path.
-    """
+    """The tensor `latents` of a safetensors file, as stored. Raises InputError: a file that cannot be read, or without
+    that tensor; UsageError: no path."""
     require_path(path, "verale.load_latents(path)")
     return loaded(_read(path).tensor)
 
 
-def load_labels(path: str | Path) -> list[int] | None:
-    """The tensor `labels` (N,) of a latents file, the images' true classes; None without one. Raises InputError."""
-    return _labels(path, _read(path))
-
-
 def load_labelled(path: str | Path, data: bytes | None = None) -> tuple[Tensor, list[int] | None]:
-    """`load_latents` and `load_labels` of the same bytes, which may have been read already. Raises InputError."""
+    """The tensors `latents` and `labels` (N,), the images' true classes, of a file whose bytes may have been read
+    already; None where it has no labels. Raises InputError."""
     file = _read(path, data)
-    return loaded(file.tensor), _labels(path, file)
-
-
-def _labels(path: str | Path, file: LatentsFile) -> list[int] | None:
     labels = file.tensors.get("labels")
     if labels is None:
-        return None
+        return loaded(file.tensor), None
     if labels.dtype not in _INTEGERS or len(labels.shape) != 1:
         raise InputError(
             path, f"holds labels {labels.dtype} {list(labels.shape)}, expected one integer an image, or no labels"
@@ -175,8 +123,7 @@ def _labels(path: str | Path, file: LatentsFile) -> list[int] | None:
         raise InputError(
             path, f"holds {labels.shape[0]} labels for {file.images} images, expected one each, or no labels"
         )
-    classes: list[int] = loaded(labels).tolist()
-    return classes
+    return loaded(file.tensor), loaded(labels).tolist()
 
 
 def _read(path: str | Path, given: bytes | None = None) -> LatentsFile:
@@ -224,12 +171,8 @@ def require_path(path: object, call: str) -> None:
 
 
 def tensor_of(value: object) -> Tensor | None:
-    """A tensor on the CPU with the same values, apart from gradients; None of what holds no numbers.
-
-    Args:
-        value: a torch tensor; a numpy array, of any byte order; nested lists of numbers, which become float64, as
-            Python's numbers are; or anything else that `torch.as_tensor` takes.
-    """
+    """A tensor on the CPU with the same values, apart from gradients; None of what holds no numbers. Of a numpy array
+    of any byte order; of nested lists of numbers, which become float64; or of what `torch.as_tensor` takes."""
     if isinstance(value, Tensor):
         tensor = value.detach() if value.requires_grad else value
         return tensor if tensor.is_meta else tensor.cpu()
@@ -252,15 +195,9 @@ def field_tensor(name: str, value: object) -> Tensor:
 
 
 def latents_tensor(latents: object, depth: int | None = None) -> Tensor:
-    """Latents as a tensor of the same shape, type and values.
-
-    Args:
-        latents: (N, D, H, W) or (N, L, D), float32 or float64, as `tensor_of` takes them.
-        depth: D of the head, where there is one. Without it a single image (D, H, W) cannot be told from D images.
-
-    Raises:
-        LatentsError: another shape or type, NaN or infinity.
-    """
+    """Latents (N, D, H, W) or (N, L, D), float32 or float64, as a tensor of the same shape, type and values. Without D
+    of the head a single image (D, H, W) cannot be told from D images. Raises LatentsError: another shape or type, NaN
+    or infinity."""
     values = None if isinstance(latents, str | PathLike | nn.Module) else tensor_of(latents)
     if values is None:
         raise LatentsError(

@@ -12,23 +12,22 @@ from torch import Tensor
 
 from verale.errors import HeadError
 from verale.head.fields import Kind
-from verale.head.geometry import Geometry
-from verale.head.similarity import Similarity
 
 __all__ = ["POOLINGS", "BankPooling", "FocalPooling", "MaskedMaxPooling", "MaxPooling", "Pooling", "TopMeanPooling"]
 
 
 class Pooling(ABC):
-    """What all poolings answer; each one is a frozen dataclass with an entry in `POOLINGS`."""
+    """What all poolings answer; each one is a frozen dataclass with an entry in `POOLINGS`.
+
+    Attributes:
+        is_maximum: whether an activation is the greatest similarity over all patches.
+        needs_all_patches: whether an activation depends on more than the best patch.
+        is_difference: whether an activation is a difference of two similarities, and so up to twice as large.
+    """
 
     is_maximum: ClassVar[bool] = False
-    """Whether an activation is the greatest similarity over all patches."""
-
     needs_all_patches: ClassVar[bool] = False
-    """Whether an activation depends on more than the best patch."""
-
     is_difference: ClassVar[bool] = False
-    """Whether an activation is a difference of two similarities, and so up to twice as large."""
 
     @property
     def least_patches(self) -> int:
@@ -52,12 +51,6 @@ class Pooling(ABC):
     def hidden(self, patches: int, prototypes: int) -> Tensor | None:
         """(L, P) which prototypes do not look at which patches; None where all look at all."""
         return None
-
-    def check(self, geometry: Geometry, similarity: Similarity) -> None:  # noqa: B027, most are defined for all
-        """Raise HeadError unless it is defined for the geometry and the similarity."""
-
-    def check_size(self, prototypes: int) -> None:  # noqa: B027
-        """Raise HeadError unless it is defined for this number of prototypes."""
 
 
 class _Greatest(Pooling):
@@ -89,27 +82,12 @@ class BankPooling(_Greatest):
 
     kind = "banks"
 
-    def __post_init__(self) -> None:
-        if self.class_token < 1:
-            raise HeadError("pooling.class_token", f"is {self.class_token}, expected at least 1 prototype")
-
     @property
     def least_patches(self) -> int:
-        """The class token and one other."""
         return 2
 
     def hidden(self, patches: int, prototypes: int) -> Tensor:
-        """Each bank does not look at the other's patches."""
-        token = torch.arange(patches)[:, None] == 0
-        bank = torch.arange(prototypes) < self.class_token
-        return token != bank
-
-    def check_size(self, prototypes: int) -> None:
-        """Both banks have prototypes."""
-        if not self.class_token < prototypes:
-            raise HeadError(
-                "pooling.class_token", f"is {self.class_token}, expected less than the {prototypes} prototypes"
-            )
+        return (torch.arange(patches)[:, None] == 0) != (torch.arange(prototypes) < self.class_token)
 
 
 MOST_COLUMNS = 2**16
@@ -185,23 +163,14 @@ class MaskedMaxPooling(_Greatest):
 
     @property
     def least_patches(self) -> int:
-        """As many as there are columns."""
         return int(self.mask.shape[1])
 
     @property
     def tensors(self) -> dict[str, Tensor]:
-        """The mask."""
         return {"mask": self.mask.to(torch.float32)}
 
     def hidden(self, patches: int, prototypes: int) -> Tensor:
-        """The mask's complement, its last column repeated."""
-        columns = torch.arange(patches).clamp(max=self.least_patches - 1)
-        return ~self.mask.T[columns]
-
-    def check_size(self, prototypes: int) -> None:
-        """A row for each prototype."""
-        if len(self.mask) != prototypes:
-            raise HeadError("mask", f"has {len(self.mask)} rows, expected {prototypes}, one a prototype")
+        return ~self.mask.T[torch.arange(patches).clamp(max=self.least_patches - 1)]
 
 
 @dataclass(frozen=True)
@@ -213,12 +182,7 @@ class TopMeanPooling(Pooling):
     kind = "top_mean"
     needs_all_patches = True
 
-    def __post_init__(self) -> None:
-        if self.k < 1:
-            raise HeadError("pooling.k", f"is {self.k}, expected at least 1")
-
     def pool(self, observed: Tensor, similarity: Callable[[Tensor], Tensor]) -> Tensor:
-        """The mean of the min(k, L) greatest g_lj."""
         similar = similarity(observed)
         return similar.topk(min(self.k, similar.shape[1]), dim=1).values.mean(dim=1)
 
@@ -253,17 +217,9 @@ class FocalPooling(Pooling):
         return self.kind == _OF_DISTANCES
 
     def pool(self, observed: Tensor, similarity: Callable[[Tensor], Tensor]) -> Tensor:
-        """The largest similarity minus the mean, or minus the similarity at the mean."""
         similar = similarity(observed)
         mean = similarity(observed.mean(dim=1)) if self.of_distances else similar.mean(dim=1)
         return similar.amax(dim=1) - mean
-
-    def check(self, geometry: Geometry, similarity: Similarity) -> None:
-        """Defined for some similarities only; the mean distance needs distances."""
-        if not similarity.focal:
-            raise HeadError("pooling", f"is focal, expected another for {similarity!r}")
-        if self.of_distances and not geometry.is_distance:
-            raise HeadError("pooling", f"is {self.kind}, expected another: only Euclidean has it, not {geometry!r}")
 
 
 POOLINGS: dict[str, Kind[Pooling]] = {

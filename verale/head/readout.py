@@ -12,26 +12,17 @@ from torch import Tensor
 
 from verale.errors import HeadError
 from verale.head.fields import Kind
-from verale.head.geometry import Geometry
 from verale.head.latents import field_tensor
-from verale.head.pooling import Pooling
-from verale.head.similarity import Similarity
-
-__all__ = ["Linear", "Maximum", "READOUTS", "Readout", "SoftTree", "merge_slots"]
 
 
 class Readout(ABC):
-    """What all readouts answer; each one is a frozen dataclass with an entry in `READOUTS`."""
+    """What all readouts answer; each one is a frozen dataclass with an entry in `READOUTS`.
+
+    Attributes:
+        kind: its name in head files.
+    """
 
     kind: ClassVar[str]
-    """Its name in head files."""
-
-    bias_per_prototype: ClassVar[bool] = False
-    """Whether the bias has one entry a prototype. Otherwise it has one a class."""
-
-    def prototypes(self, weight: Tensor) -> int:
-        """P, the number of prototypes that it reads with these weights."""
-        return int(weight.shape[1])
 
     @abstractmethod
     def read_out(self, activations: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -41,16 +32,6 @@ class Readout(ABC):
         """(P,) about how much o_rival - o_predicted grows with each activation, at activations (P,); an estimate."""
         return weight[rival] - weight[predicted]
 
-    def check(self, geometry: Geometry, similarity: Similarity, pooling: Pooling) -> None:
-        """Raise HeadError unless it is defined for these parts."""
-        if pooling.is_difference:
-            raise HeadError("pooling", f"is focal, expected another for the readout {type(self).__name__}")
-        if not geometry.has_prototypes:
-            raise HeadError("readout", f"is {type(self).__name__}, expected Linear for softmax")
-
-    def check_tensors(self, weight: Tensor, bias: Tensor | None, prototypes: int) -> None:  # noqa: B027
-        """Raise HeadError unless the weights and the bias are this readout's."""
-
 
 @dataclass(frozen=True)
 class Linear(Readout):
@@ -59,11 +40,7 @@ class Linear(Readout):
     kind = "linear"
 
     def read_out(self, activations: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        """W a + b."""
         return activations @ weight.T + (0.0 if bias is None else bias)
-
-    def check(self, geometry: Geometry, similarity: Similarity, pooling: Pooling) -> None:
-        """Defined for all."""
 
 
 @dataclass(frozen=True)
@@ -82,28 +59,7 @@ class SoftTree(Readout):
 
     kind = "soft_tree"
 
-    def __post_init__(self) -> None:
-        count = len(self.absent)
-        if not count or len(self.present) != count:
-            raise HeadError(
-                "readout", f"has {count} absent and {len(self.present)} present children, expected one of each a node"
-            )
-        for node, children in enumerate(zip(self.absent, self.present, strict=True)):
-            for child in children:
-                if 0 <= child <= node or child >= count or child < -1 - count:
-                    raise HeadError(
-                        "readout",
-                        f"node {node} has child {child}, expected a later node or one of {count + 1} leaves",
-                    )
-        if len({*self.absent, *self.present}) != 2 * count:
-            raise HeadError("readout", "has a node or a leaf with two parents, expected a tree")
-
-    def prototypes(self, weight: Tensor) -> int:
-        """One a node."""
-        return len(self.absent)
-
     def read_out(self, activations: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        """The value of node 0, from the leaves up."""
         below: dict[int, Tensor] = {-1 - leaf: column for leaf, column in enumerate(weight.T)}
         for node in reversed(range(len(self.absent))):  # children come later
             known = activations[:, node, None]
@@ -111,26 +67,10 @@ class SoftTree(Readout):
         return below[0]
 
     def pull(self, activations: Tensor, weight: Tensor, rival: int, predicted: int) -> Tensor:
-        """The gradient."""
         with torch.enable_grad():
             inputs = activations.clone().requires_grad_()
             logits = self.read_out(inputs[None], weight, None)[0]
             return torch.autograd.grad(logits[rival] - logits[predicted], inputs)[0]
-
-    def check(self, geometry: Geometry, similarity: Similarity, pooling: Pooling) -> None:
-        """Activations are in [0, 1]."""
-        super().check(geometry, similarity, pooling)
-        if not similarity.in_unit(geometry) or not pooling.is_maximum:
-            raise HeadError("readout", "is a soft tree, expected activations in [0, 1]: exponentials, max pooling")
-
-    def check_tensors(self, weight: Tensor, bias: Tensor | None, prototypes: int) -> None:
-        """One column of W a leaf, and no bias."""
-        if weight.shape[1] != prototypes + 1:
-            raise HeadError(
-                "weight", f"has {weight.shape[1]} columns, expected {prototypes + 1}, one a leaf of the tree"
-            )
-        if bias is not None:
-            raise HeadError("bias", "is given, expected none: a tree adds up its leaves only")
 
 
 @dataclass(frozen=True)
@@ -141,20 +81,10 @@ class Maximum(Readout):
     """
 
     kind = "maximum"
-    bias_per_prototype = True
 
     def read_out(self, activations: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        """The greatest a_j + b_j of each class."""
         scores = activations + (0.0 if bias is None else bias)
         return torch.where(weight > 0, scores[:, None], -torch.inf).amax(dim=2)
-
-    def check_tensors(self, weight: Tensor, bias: Tensor | None, prototypes: int) -> None:
-        """W says which prototypes belong to which class."""
-        member = (weight == 1) | (weight == 0)
-        if not bool(member.all() & (weight == 1).any(1).all()):
-            raise HeadError(
-                "weight", "is not 0 or 1 with a 1 in every row, expected which prototypes belong to which class"
-            )
 
 
 READOUTS: dict[str, Kind[Readout]] = {each.kind: Kind(each) for each in (Linear, SoftTree, Maximum)}

@@ -27,7 +27,7 @@ from verale.checker.read.similarities import MOST_STEPS, STEPS, Chain, Step
 from verale.checker.read.similarities import SIMILARITIES as KINDS
 from verale.errors import HeadError
 from verale.head.fields import Kind
-from verale.head.geometry import Cosine, Euclidean, Geometry, InnerProduct, Softmax
+from verale.head.geometry import GEOMETRIES, Geometry
 
 __all__ = [
     "SIMILARITIES",
@@ -48,38 +48,25 @@ __all__ = [
 
 _LEAST_EPSILON = 2.0**-900
 """Far above what float64 loses to underflow when a tiny distance is scaled."""
-
-
-_GEOMETRIES: dict[str, type[Geometry]] = {
-    "euclidean": Euclidean,
-    "cosine": Cosine,
-    "rooted_cosine": Cosine,
-    "inner_product": InnerProduct,
-    "softmax": Softmax,
-}
-"""The geometries, by the kinds of head files."""
+_GEOMETRIES = {name: kind.part for name, kind in GEOMETRIES.items()}
 
 
 class Similarity(ABC):
-    """A chain of steps, of which all else follows; each one is a frozen dataclass with an entry in `SIMILARITIES`."""
+    """A chain of steps, of which all else follows; each one is a frozen dataclass with an entry in `SIMILARITIES`.
+
+    Attributes:
+        kind: its name in head files.
+        geometries: those it is defined for.
+        tensors: which of the head's tensors `scale` and `peak` it takes.
+        needs_bounded: whether the observables have to be bounded over the domain, as it has no least value otherwise.
+        unimodal: whether it is a function of the distance from the prototype's peak, |m - peak|, with which it falls.
+    """
 
     kind: ClassVar[str]
-    """Its name in head files."""
-
     geometries: tuple[type[Geometry], ...]
-    """The geometries it is defined for."""
-
     tensors: tuple[str, ...] = ()
-    """Which of the head's tensors `scale` and `peak` it takes."""
-
     needs_bounded: bool = False
-    """Whether the observables have to be bounded over the domain, because it has no least value otherwise."""
-
-    focal: bool = False
-    """Whether focal pooling is defined for it."""
-
     unimodal: bool = False
-    """Whether it is a function of the distance from the prototype's peak, |m - peak|, with which it falls."""
 
     def __post_init__(self) -> None:
         reasons = {kind: self._reason(kind) for kind, part in _GEOMETRIES.items() if part in self.geometries}
@@ -108,24 +95,6 @@ class Similarity(ABC):
             return str(error)
         return None
 
-    def in_unit(self, geometry: Geometry) -> bool:
-        """Whether its values lie in [0, 1] there, so that a soft tree may read them."""
-        return Chain(geometry.kind, self.steps_of(geometry.kind)).in_unit
-
-    def check(self, geometry: Geometry) -> None:
-        """Raise HeadError, which says why, where it is not defined for a geometry."""
-        if type(geometry) not in self.geometries:
-            known = {kind.part for kind in SIMILARITIES.values() if type(geometry) in kind.part.geometries}
-            expected = " or ".join(sorted(part.__name__ for part in known))
-            raise HeadError("similarity", f"is {self!r}, expected {expected} for {geometry!r}")
-        reason = self._reason(geometry.kind)
-        if reason is not None:
-            raise HeadError("similarity", f"is {self!r}, which is not defined for {geometry!r}: {reason}")
-
-    def at_distance_from_peak(self, distances: Tensor, geometry: Geometry, scale: Tensor | float) -> Tensor:
-        """S of distances (..., P) from the peak, where it is unimodal; rounded to nearest."""
-        return self.of(distances, geometry, scale, 0.0)
-
     def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
         """S of observables (..., P) in float64, rounded to nearest.
 
@@ -133,7 +102,7 @@ class Similarity(ABC):
             observed: (..., P).
             geometry: of the observables.
             scale: (P,), or 1.0 where the head has none.
-            peak: (P,), or 0.0 where the head has none.
+            peak: (P,), or 0.0 where the head has none, and of distances from the peak.
         """
         for step in self.steps_of(geometry.kind):
             observed = _stepped(step, observed, scale, peak)
@@ -157,7 +126,7 @@ class StepChain(Similarity):
     steps: Sequence[Any] = ()
 
     kind = "steps"
-    geometries = (Euclidean, Cosine, InnerProduct, Softmax)
+    geometries = tuple(dict.fromkeys(_GEOMETRIES.values()))
     tensors = ("scale", "peak")
 
     def __post_init__(self) -> None:
@@ -184,7 +153,7 @@ class NamedSimilarity(Similarity):
             return
         known = KINDS[cls.kind]
         cls.geometries = tuple(dict.fromkeys(_GEOMETRIES[geometry] for geometry in known.geometries))
-        cls.tensors, cls.focal = known.tensors, known.focal
+        cls.tensors = known.tensors
 
     def __post_init__(self) -> None:
         for name, (allows, expected) in KINDS[self.kind].fields.items():
@@ -195,9 +164,6 @@ class NamedSimilarity(Similarity):
 
     def steps_of(self, geometry: str) -> tuple[Step, ...]:
         return _named(self.kind, geometry, *(getattr(self, name) for name in KINDS[self.kind].fields))
-
-    def in_unit(self, geometry: Geometry) -> bool:
-        return KINDS[self.kind].soft_tree
 
 
 @dataclass(frozen=True)
@@ -285,15 +251,6 @@ class NamedSteps(NamedSimilarity):
         super().__post_init__()
 
 
-def _class_of(kind: str) -> type[NamedSteps]:
-    """A frozen dataclass with the numbers of the kind as its fields, `StudentT` of `student_t`."""
-    name = "".join(word.capitalize() for word in kind.split("_"))
-    fields = [(each, float) for each in KINDS[kind].fields]
-    return make_dataclass(
-        name, fields, bases=(NamedSteps,), frozen=True, namespace={"kind": kind, "__module__": __name__}
-    )
-
-
 @cache
 def _named(kind: str, geometry: str, *numbers: float) -> tuple[Step, ...]:
     fields = zip(KINDS[kind].fields, map(Fraction, numbers), strict=True)
@@ -354,9 +311,20 @@ _WRITTEN: tuple[type[Similarity], ...] = (
     *(Identity, LogRatio, Negated, ExpDistance, Exponential, Quadratic, Rectified, Threshold),
     StepChain,
 )
-_NAMED = {kind: _class_of(kind) for kind in KINDS if kind not in {each.kind for each in _WRITTEN}}
-globals().update({each.__name__: each for each in _NAMED.values()})
-__all__ += [each.__name__ for each in _NAMED.values()]
+# The others are frozen dataclasses with the numbers of the kind as their fields, `StudentT` of `student_t`.
+_NAMED: list[type[Similarity]] = [
+    make_dataclass(
+        kind.title().replace("_", ""),
+        [(each, float) for each in KINDS[kind].fields],
+        bases=(NamedSteps,),
+        frozen=True,
+        namespace={"kind": kind, "__module__": __name__},
+    )
+    for kind in KINDS
+    if kind not in {each.kind for each in _WRITTEN}
+]
+globals().update({each.__name__: each for each in _NAMED})
+__all__ += [each.__name__ for each in _NAMED]
 
-SIMILARITIES: dict[str, Kind[Similarity]] = {each.kind: Kind(each) for each in (*_WRITTEN, *_NAMED.values())}
+SIMILARITIES: dict[str, Kind[Similarity]] = {each.kind: Kind(each) for each in (*_WRITTEN, *_NAMED)}
 """The similarities of head files, by their kind."""

@@ -20,39 +20,12 @@ from torch.nn import functional
 from verale.checker.read.network_file import Layer
 from verale.tensors import loaded
 
-__all__ = [
-    "OPERATIONS",
-    "AveragePooling",
-    "Clamp",
-    "Concatenation",
-    "Convolution",
-    "Flattening",
-    "FullConnection",
-    "Gaussian",
-    "InverseRoot",
-    "LeakyRectifier",
-    "NetworkLayer",
-    "Operation",
-    "Pair",
-    "Product",
-    "Rectifier",
-    "Sigmoid",
-    "SpatialMaximum",
-    "Sum",
-    "Tanh",
-    "Upsampling",
-]
-
 Pair = tuple[int, int]
 """One number for rows, one for columns."""
 
 
 class Operation(Protocol):
-    """What a layer computes. The fields of its dataclass are those of the file; tensors are fields too.
-
-    Attributes:
-        kind: its name in the file.
-    """
+    """What a layer of a kind computes. The fields of its dataclass are those of the file; tensors are fields too."""
 
     kind: ClassVar[str]
 
@@ -92,12 +65,7 @@ class Convolution:
 
 @dataclass(frozen=True, eq=False)
 class FullConnection:
-    """y = weight x + bias.
-
-    Attributes:
-        weight: (O, I).
-        bias, magnitude: see `Convolution`.
-    """
+    """y = weight x + bias, weight (O, I); bias and magnitude as of `Convolution`."""
 
     kind: ClassVar[str] = "linear"
     weight: Tensor

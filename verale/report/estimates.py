@@ -17,7 +17,7 @@ from verale.checker.certificate import (
 )
 from verale.errors import LatentsError
 from verale.head import Head, Linear, as_patches, evaluate_observed
-from verale.head.evaluation import belonging, observables, similarity
+from verale.head.head import belonging, observables, similarity
 from verale.report.collect import Collection
 
 __all__ = [

@@ -32,7 +32,7 @@ from verale.checker.options import CHOICES, PROVED
 from verale.checker.receptive import ReceptiveFields as Checked
 from verale.checker.verdict import claim_in_words, printable
 from verale.head import Cosine, Euclidean, MaskedMaxPooling, Softmax
-from verale.head.evaluation import similarity
+from verale.head.head import similarity
 from verale.report.collect import Collection, Item
 from verale.report.explanation import in_brief
 from verale.report.images import AS_NOTED, BY_ORDER, GONE, OTHER

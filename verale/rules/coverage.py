@@ -19,7 +19,7 @@ from verale.certificate import (
     SumStatement,
 )
 from verale.head import Head
-from verale.head.evaluation import belonging
+from verale.head.head import belonging
 from verale.rounding import Enclosure
 
 __all__ = ["Coverage", "coverage_of"]

@@ -25,7 +25,7 @@ from verale.checker import AuditOptions, Auditor, Status
 from verale.errors import HeadError, InputError, UsageError, naming
 from verale.files import require_writable
 from verale.head import Evaluation, Head, evaluate
-from verale.head.evaluation import belonging
+from verale.head.head import belonging
 from verale.options import keywords
 from verale.runs.arguments import HeadFile, class_named, is_path, loaded_images, require_search
 from verale.runs.folder import write_beside

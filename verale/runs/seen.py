@@ -137,7 +137,11 @@ class SeenPictures:
         for number, picture in enumerate(self.pictures):
             parts.append(self.through.latents(picture))
             if not bool(parts[-1].isfinite().all()):
-                layers = (name for name, given in network.outputs(picture[None]) if not bool(given.isfinite().all()))
+                layers = (
+                    name
+                    for name, given in network.outputs_of(network.normalised(picture[None]))
+                    if not bool(given.isfinite().all())
+                )
                 raise InputError(
                     self.names[number] if self.names else f"picture {number}",
                     f"has no latents: in layer {next(layers)} the network's numbers are beyond float64; scale the"

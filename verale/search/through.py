@@ -33,7 +33,7 @@ from verale.certificate import (
 )
 from verale.errors import LatentsError, UsageError
 from verale.head import Evaluation, Head, as_patches, described, evaluate, require_kind
-from verale.head.evaluation import belonging
+from verale.head.head import belonging
 from verale.network import FrozenNetwork, picture_digest, require_binary32
 from verale.rounding import Enclosure
 from verale.search.digits import (

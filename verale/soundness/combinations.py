@@ -175,7 +175,7 @@ def _head(
         geometry = InnerProduct(1.5 * size * depth**0.5)
     elif kind == "softmax":
         domain = chance.one_of(Box(None, None), Box(0.0, None), Box(-0.5, 12.5))
-    elif geometry.needs_bounded or (similarity.needs_bounded and kind == "euclidean") or whole(0, 2) == 0:
+    elif kind == "inner_product" or (similarity.needs_bounded and kind == "euclidean") or whole(0, 2) == 0:
         domain = Box(0.0, size) if whole(0, 1) else Box(-0.5 * size, 1.5 * size)
     if points is not None and kind != "euclidean" and whole(0, 1):
         points = points - 0.5 * size

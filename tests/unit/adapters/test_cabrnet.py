@@ -240,7 +240,7 @@ def another_leaf(state):
 STATES = [
     ("protopnet", without("last_layer.weight"), "holds no tensor 'classifier.last_layer.weight'"),
     ("protopnet", tensor("prototypes", lambda p: p.expand(-1, -1, 2, 2).contiguous()), r"expected \(P, D, 1, 1\)"),
-    ("protopnet", tensor("prototypes", lambda p: p[:5]), "has 5 rows, expected 12"),
+    ("protopnet", tensor("prototypes", lambda p: p[:5]), r"shape \[5, 8\], expected \[12, D\]"),
     ("protopnet", tensor("prototypes", lambda p: p * math.nan), "holds nan"),
     ("protopnet", tensor("last_layer.weight", lambda w: w * math.inf), "holds -?inf"),
     ("protopnet", tensor("last_layer.weight", lambda w: w.half()), "float16"),
@@ -250,7 +250,7 @@ STATES = [
     ("gaussian", tensor("similarity_layer.log_var", lambda v: v + 2000), "no positive finite variances"),
     ("gaussian", tensor("similarity_layer.log_var", lambda v: v * math.nan), "no positive finite variances"),
     ("density", tensor("last_layer.weight", lambda w: w[:, :5]), "expected 12 columns, as variances"),
-    ("tesnet", tensor("prototypes", torch.zeros_like), "zero vector, which has no direction"),
+    ("tesnet", tensor("prototypes", torch.zeros_like), "is zero, which has no direction"),
     ("protopool", tensor("proto_slot_map", lambda s: s.softmax(1)), "does not show exactly one prototype"),
     ("protopool", tensor("proto_slot_map", lambda s: s[:, :, :1]), r"expected \(K, P, S\)"),
     ("prototree", lambda state: state.pop("_extra_state"), "its tree is malformed"),
@@ -264,7 +264,7 @@ STATES = [
     ("prototree", tree(lambda node: node.update(node_id="n" * 101)), "its tree is malformed"),
     ("prototree", tree(lambda node: node.update(proto_idxs=["0"])), "its tree is malformed"),
     ("prototree", another_leaf, r"expected \(1, C\) of every leaf"),
-    ("pipnet", tensor("last_layer.bias", lambda b: b[:2]), r"expected \(4,\)"),
+    ("pipnet", tensor("last_layer.bias", lambda b: b[:2]), r"expected \[4\]"),
 ]
 
 

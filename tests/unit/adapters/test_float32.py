@@ -31,7 +31,7 @@ from verale.head import (
     evaluate,
     evaluate_observed,
 )
-from verale.head.evaluation import similarity
+from verale.head.head import similarity
 from verale.rounding import Enclosure
 
 PLAIN = {name: lambda seed, name=name: small_head(name, seed) for name in GEOMETRIES}

@@ -62,5 +62,5 @@ def test_another_pooling_is_refused(tmp_path):
     path = written(tmp_path, {"patches": 4, "positions": POSITIONS})
     with pytest.raises(InputError, match="expected one with MaxPooling"):
         with_positions(varied_head("banks"), path)
-    with pytest.raises(InputError, match="is a soft tree"):
+    with pytest.raises(InputError, match="readout is soft_tree"):
         with_positions(replace(varied_head("tree")), path)

@@ -397,7 +397,7 @@ REFUSALS = [
     ("hyperpg-hyperpg", "sigmas", at((1, 2, 0), 0.0), "gives 0.0 at prototype 6, expected positive numbers"),
     ("hyperpg-gaussian", "sigmas", at((1, 2, 0), -1.0), "gives -1.0 at prototype 6, expected positive numbers"),
     ("hyperpg-vmf", "sigmas", at((1, 2, 0), 0.0), "expected numbers other than 0"),
-    ("hyperpg-cosine", "prototypes", at((0, 1), 0.0), "row 1 is the zero vector"),
+    ("hyperpg-cosine", "prototypes", at((0, 1), 0.0), "row 1 is zero, which has no direction"),
     ("mgproto", "prototype_covs", at((2, 1, 3), 0.7), "differs between the channels of prototype 9"),
     ("mgproto", "prototype_covs", at((2, 1), -0.7), "expected positive numbers"),
     ("mgproto", "prototype_covs", at((2, 1), 1e-37), "float64 can hold"),

@@ -26,7 +26,7 @@ from verale.head import (
     as_patches,
     evaluate,
 )
-from verale.head.evaluation import similarity
+from verale.head.head import similarity
 from verale.rounding import Enclosure
 
 HEADS = [(geometry, "max") for geometry in GEOMETRIES] + list(FOCAL) + [(name, "varied") for name in VARIED]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
@@ -20,8 +18,6 @@ from support.told import statement
 import verale
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.certificate.words import below
-from verale.errors import InputError, UsageError
-from verale.runs.inputs import sha256_of
 from verale.search import best_paradigm
 from verale.search.explain import explain
 
@@ -71,13 +67,6 @@ def test_it_says_what_is_claimed_and_that_nobody_audited_it():
         assert "Not proved: anything about the first layers" in text
         assert certificate.head in text and "patch 0, prototype " in text
         assert "PROVED" not in text
-
-
-def test_long_ones_stay_small():
-    certificate = max(certificates("euclidean"), key=lambda one: one.size)
-    text = certificate._repr_html_()
-    assert certificate.size > 11 and f"; {certificate.size - 10} more are left out" in text
-    assert len(text) < 4000
 
 
 def test_statements_are_told_in_their_own_numbers():
@@ -137,27 +126,3 @@ def test_a_file_is_shown_as_the_command_shows_it(folder):
         and "<img" in text
     )
     assert "<img" not in verale.show(file)._repr_html_(), "an image that nothing binds is not taken by itself"
-
-
-def test_an_image_that_is_bound_is_shown_by_itself(folder, tmp_path):
-    copied = Path(shutil.copytree(folder, tmp_path / "out"))
-    source = json.loads((copied / "source.json").read_text())
-    latents = [Certificate.load(copied / f"{index:06d}.ale.json").latents for index in range(4)]
-    for image in source["images"]:
-        image["sha256"] = sha256_of(copied / "images" / image["file"])
-    source |= {"images_folder": "images", "image_latents": latents}
-    (copied / "source.json").write_text(json.dumps(source))
-    assert "<img" in verale.show(copied / "000001.ale.json")._repr_html_()
-    (copied / "images" / "1.png").unlink()
-    assert "<img" not in verale.show(copied / "000001.ale.json")._repr_html_()
-
-
-def test_what_cannot_be_shown(folder, tmp_path):
-    (tmp_path / "x.ale.json").write_text("{")
-    with pytest.raises(InputError, match="is not a certificate"):
-        verale.show(tmp_path / "x.ale.json")
-    with pytest.raises(UsageError, match=r"expected a verale\.Certificate"):
-        verale.show(None)
-    (tmp_path / "h").write_text("{")
-    with pytest.raises(InputError, match="head file"):
-        verale.show(Certificate.load(folder / "000001.ale.json"), tmp_path / "h")

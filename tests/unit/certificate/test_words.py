@@ -7,7 +7,6 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -21,8 +20,6 @@ from verale.certificate.words import (
     lower_end,
     meant_by,
     percent,
-    prototypes_named,
-    subjects,
     upper_end,
     written,
 )
@@ -137,14 +134,6 @@ def test_the_claim_counts():
     assert "Every latent tensor of the head's domain is classified" in claim("bee", 0, "0.5", "")
 
 
-def test_what_statements_are_about():
-    assert [subjects(*given) for given in ((True, False), (False, True), (True, True))] == [
-        "patches",
-        "activations",
-        "patches and activations",
-    ]
-
-
 def numbers_in(said: str) -> list[int]:
     """The prototypes that are named, ranges among them."""
     found = []
@@ -178,19 +167,6 @@ def test_no_list_leaves_out_any_prototype(exempt, prototypes):
     assert (every - set(named) if said.startswith("every") else set(named)) == every - exempt
     count = re.search(r"(\d+) prototypes", said)
     assert count is None or int(count[1]) == len(named)
-
-
-@pytest.mark.parametrize(
-    ("numbers", "said"),
-    [
-        ((3,), "prototype 3"),
-        ((0, 1, 2), "prototypes 0, 1 and 2"),
-        (tuple(range(9)), "9 prototypes (0-8)"),
-        ((0, 1, 3, 4, 6, 7, 9, 10, 12), "9 prototypes (0, 1, 3, 4, 6, 7, 9, 10 and 12)"),
-    ],
-)
-def test_neighbours_are_a_range_where_that_is_shorter(numbers, said):
-    assert prototypes_named(numbers) == said
 
 
 def test_a_share_is_all_only_if_it_is():

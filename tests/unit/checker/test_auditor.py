@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 import random
 from collections.abc import Callable
 from fractions import Fraction
@@ -12,10 +12,10 @@ import pytest
 from support import arithmetic, files
 from support.rationals import cosine_ends
 
-from verale.checker import Auditor, HeadError, KernelError, LatentsError, Status, Verdict, check
-from verale.checker.certificate import PARADIGMS
-from verale.checker.options import KERNELS, load_arithmetic
-from verale.soundness.paths import CERTIFICATES
+from verale.checker import Auditor, LatentsError, Status, Verdict, check
+from verale.checker.errors import FormatError, UnprovedError
+from verale.checker.numbers import StatementAt
+from verale.checker.options import KERNELS
 
 GENERATOR = random.Random(7)
 PATCHES, DEPTH, COUNT, CLASSES = 3, 5, 8, 3
@@ -114,15 +114,12 @@ def test_entailment_alone_is_accepted_where_it_is_asked_for(auditor: Auditor, mi
     assert reasons(auditor.check(failing, entailment_only=True)) == (Status.NOT_PROVED, "entailment", 3)
 
 
-@pytest.mark.parametrize("kernel", [*KERNELS, "both"])
 @pytest.mark.parametrize("predicted", range(CLASSES))
-def test_statements_that_contradict_each_other_entail_every_class_and_exit_code_0_is_for_none(
-    predicted: int, kernel: str
-) -> None:
+def test_statements_that_contradict_each_other_entail_every_class_and_exit_code_0_is_for_none(predicted: int) -> None:
     """No activation of this head is 0, so the statements hold of no latents. Only the instance claim excludes that."""
     stated = [files.activation_statement(j, *[5.0 * (j % CLASSES == predicted)] * 2) for j in range(COUNT)]
     vacuous = files.encode(document(stated=stated, predicted=predicted, paradigm="top_k", image=None))
-    verdict = check(vacuous, HEADS["euclidean"], LATENTS, kernel)
+    verdict = check(vacuous, HEADS["euclidean"], LATENTS, "both")
     assert reasons(verdict) == (Status.PROVED, "unclaimed", 14)
     assert "entailment proved, no instance claimed" in verdict.line("x")
 
@@ -149,31 +146,6 @@ def test_another_head(auditor: Auditor) -> None:
     changed = bytearray(HEADS["euclidean"])
     changed[-1] ^= 1
     assert check(files.encode(document()), bytes(changed)).reason == "subject"
-
-
-def test_other_latents(auditor: Auditor) -> None:
-    value = document()
-    value["subject"][1]["digest"]["sha256"] = "0" * 64
-    verdict = auditor.check(files.encode(value))
-    assert reasons(verdict) == (Status.NOT_PROVED, "subject", 6)
-    assert "no image of the latents file" in verdict.message
-
-
-def test_latents_of_another_image_of_the_file(auditor: Auditor) -> None:
-    verdict = auditor.check(files.encode(document(image=OTHER_IMAGE)))
-    assert reasons(verdict) == (Status.NOT_PROVED, "instance", 7)
-
-
-def test_a_swapped_class_is_refuted_with_latents_and_not_proved_without(auditor: Auditor) -> None:
-    value = files.encode(document(predicted=1))
-    assert reasons(auditor.check(value)) == (Status.REFUTED, "refuted", 4)
-    assert check(value, HEADS["euclidean"]).reason == "entailment"
-
-
-def test_every_cut_is_malformed(auditor: Auditor) -> None:
-    data = files.encode(document())
-    for length in range(0, len(data), 37):
-        assert reasons(auditor.check(data[:length])) == (Status.MALFORMED, "malformed", 5)
 
 
 def edit(change: Callable[[dict[str, Any]], Any], **options: Any) -> bytes:
@@ -210,77 +182,156 @@ def test_a_billion_patches_cost_nothing(auditor: Auditor) -> None:
     assert auditor.check(files.encode(value)).reason == "entailment"
 
 
-def test_unusable_input() -> None:
-    with pytest.raises(HeadError):
-        Auditor(b"")
-    with pytest.raises(LatentsError):
-        Auditor(HEADS["euclidean"], b"")
-    with pytest.raises(LatentsError, match="expected D = 5"):
-        Auditor(HEADS["euclidean"], files.latents([[[1.0, 2.0]]]))
-    with pytest.raises(KernelError):
-        Auditor(HEADS["euclidean"], kernel="float")
+# Refutation by a witness: REFUTED only if the latents satisfy every statement and are classified otherwise.
 
 
-def test_one_auditor_many_certificates(auditor: Auditor) -> None:
-    good, bad = files.encode(document()), files.encode(document(predicted=1))
-    first = auditor.check(good)
-    assert [auditor.check(data).status for data in (bad, b"", good)] == [
-        Status.REFUTED,
-        Status.MALFORMED,
-        Status.PROVED,
-    ]
-    assert auditor.check(good) == first
+# Two classes, one prototype each, on the line: whoever is nearer wins. Only patch 0 is spoken of.
+HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]])
+STATEMENTS = [files.patch_statement(0, 0, 0.0625, 0.0625)]
+WITNESSED = [[0.25], [0.25]]
+WITNESS = [[0.25], [1.0]]
 
 
-def test_kernels_that_disagree_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    auditor = Auditor(HEADS["euclidean"], LATENTS, "both")
-    broken = load_arithmetic("mpmath")
-    monkeypatch.setattr(broken, "log", lambda numerator, denominator, bits: (-(1 << bits + 9), 1 << bits + 9))
-    monkeypatch.setattr(
-        "verale.checker.auditor.load_arithmetic", lambda name: broken if name == "mpmath" else load_arithmetic(name)
+def refute(witness: Any, kernel: str = "arb", data: bytes = HEAD, **options: Any) -> Verdict:
+    options = {"patches": 2, "image": WITNESSED, "paradigm": "projection"} | options
+    certificate = files.certificate(data, options.pop("statements", STATEMENTS), **options)
+    return Auditor(data, kernel=kernel).refute(certificate, files.latents([witness]))
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, "both"])
+def test_a_counterexample_refutes_whatever_latents_are_named(kernel: str) -> None:
+    for image in (WITNESSED, None):
+        verdict = refute(WITNESS, kernel, image=image)
+        assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.REFUTED, "refuted", 4)
+        assert "rival 1" in verdict.message
+        instance = "not claimed" if image is None else "not checked"
+        assert verdict.claims == {"entailment": "not checked", "instance": instance}
+        assert verdict.margins == ()
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, "both"])
+def test_a_witness_that_is_classified_alike_proves_nothing(kernel: str) -> None:
+    verdict = refute(WITNESSED, kernel)
+    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_REFUTED, "witness", 11)
+    assert verdict.line("x").startswith("NOT_REFUTED  x  class 0  projection  1 statements  witness: ")
+
+
+def test_one_ulp_decides_and_what_is_not_certain_does_not_refute() -> None:
+    """At 3/4 both are equally near: a tie, which enclosures of logarithms do not show."""
+    assert refute([[0.25], [math.nextafter(0.75, 1)]]).status is Status.REFUTED
+    assert refute([[0.25], [0.75]]).reason == "witness"
+    assert refute([[0.25], [math.nextafter(0.75, 0)]]).reason == "witness"
+
+
+@pytest.mark.parametrize(
+    ("witness", "message"),
+    [
+        ([[math.nextafter(0.25, 1)], [1.0]], "statement 0 (patch 0, prototype 0) is false"),
+        ([[0.25], [math.nextafter(1.0, 2)]], "patch 1: a coordinate"),
+        ([[0.25]], "1 patches, expected the certificate's 2"),
+    ],
+)
+def test_the_part_that_fails_is_named(witness: Any, message: str) -> None:
+    verdict = refute(witness)
+    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_REFUTED, "instance", 7)
+    assert message in verdict.message
+
+
+def test_another_head_and_a_malformed_certificate() -> None:
+    auditor, witness = Auditor(HEAD), files.latents([WITNESS])
+    other = files.head([[1.0, 0.0], [0.0, 2.0]], [[0.0], [1.0]])
+    verdict = auditor.refute(files.certificate(other, STATEMENTS, patches=2), witness)
+    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_REFUTED, "subject", 6)
+    for data in (b"", files.certificate(HEAD, [files.patch_statement(2, 0, 0.0, 1.0)], patches=2)):
+        assert auditor.refute(data, witness).status is Status.MALFORMED
+
+
+@pytest.mark.parametrize("images", [[WITNESS, WITNESS], [[[0.25, 1.0]]]])
+def test_a_witness_is_one_image_of_the_head(images: Any) -> None:
+    with pytest.raises(LatentsError, match="expected"):
+        Auditor(HEAD).refute(files.certificate(HEAD, STATEMENTS, patches=2), files.latents(images))
+
+
+# Statements at one image: true, false, and what no number of bits decides.
+
+
+OWN_DIRECTIONS = [[1.0, 0.0], [0.0, 1.0]]
+COSINES: dict[str, Any] = {
+    "geometry": files.cosine(0.0),
+    "similarity": {"kind": "identity"},
+    "domain": files.domain(0.0, 1.0),
+}
+OF_COSINES = files.head(OWN_DIRECTIONS, [[1.0, 1.0], [1.0, 0.0]], **COSINES)
+ONE_IMAGE = files.latents([[[0.5, 0.5]]])
+"""In the direction of the first prototype: the cosine is 1, through square roots of 2."""
+DIGEST = files.digest([[0.5, 0.5]])
+
+
+@pytest.fixture(params=["proved-or-arb", "arb", "mpmath", "both", "all", "proved"])
+def kernel(request: pytest.FixtureRequest, proved_checker: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+    return str(request.param)
+
+
+def at(kernel: str, *stated: dict[str, Any], paradigm: str = "projection", **options: Any) -> tuple[StatementAt, ...]:
+    latents = options.pop("latents", DIGEST)
+    document = files.document(options.pop("head", OF_COSINES), list(stated), paradigm=paradigm, **options)
+    return Auditor(OF_COSINES, ONE_IMAGE, kernel).at_image(files.encode(document), latents)
+
+
+def test_what_all_prove_is_true(kernel: str) -> None:
+    assert (
+        at(kernel, files.patch_statement(0, 0, 0.9, 1.5), files.patch_statement(0, 1, 0.5, 0.75))
+        == (StatementAt(True),) * 2
     )
-    verdict = auditor.check(files.encode(document()))
-    assert reasons(verdict) == (Status.NOT_PROVED, "kernels", 3)
-    assert verdict.claims == {"entailment": "not checked", "instance": "not checked"}
-    assert "arb: PROVED" in verdict.message
-    assert "mpmath: NOT_PROVED" in verdict.message
 
 
-def test_both_takes_the_smaller_margin(monkeypatch: pytest.MonkeyPatch) -> None:
-    auditor = Auditor(HEADS["euclidean"], LATENTS, "both")
-    looser = load_arithmetic("mpmath")
-    exact_log = looser.log
-    monkeypatch.setattr(
-        looser, "log", lambda n, d, bits: (exact_log(n, d, bits)[0] - (1 << 99), exact_log(n, d, bits)[1] + (1 << 99))
-    )
-    first = auditor.check(files.encode(document())).margins
-    auditor = Auditor(HEADS["euclidean"], LATENTS, "both")
-    monkeypatch.setattr(
-        "verale.checker.auditor.load_arithmetic", lambda name: looser if name == "mpmath" else load_arithmetic(name)
-    )
-    verdict = auditor.check(files.encode(document()))
-    assert verdict.status is Status.PROVED
-    assert verdict.margins[0] is None
-    assert all(a < b for a, b in zip(verdict.margins[1:], first[1:], strict=True) if a is not None and b is not None)
+def test_each_is_decided_by_the_reading(kernel: str) -> None:
+    """Where not all are true the program decides none."""
+    answers = at(kernel, files.patch_statement(0, 0, 0.9, 1.5), files.patch_statement(0, 1, 0.75, 1.0))
+    if kernel in ("proved", "all"):
+        assert answers == (StatementAt(None),) * 2
+        return
+    first, second = answers
+    assert first == StatementAt(True) and second.true is False and second.value is not None
+    assert second.value.low is not None and second.value.high is not None
+    assert 2 * second.value.low**2 <= 1 <= 2 * second.value.high**2
+    assert second.value.high - second.value.low < 2**-100
 
 
-def test_json_spelling_does_not_matter(auditor: Auditor) -> None:
-    value = document()
-    pretty = json.dumps(value, indent=3, ensure_ascii=True).encode()
-    assert auditor.check(pretty) == auditor.check(files.encode(value))
+def test_what_is_not_decided_is_neither(kernel: str) -> None:
+    (answer,) = at(kernel, files.patch_statement(0, 0, 1.0, 1.5))
+    assert answer.true is None, "it is true; enclosures never say so"
 
 
-def test_a_new_paradigm_about_patches_is_proved_by_the_rule_of_its_geometry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It was proved by the rule of masses, whatever the geometry, until somebody had entered it there."""
-    stored = [
-        CERTIFICATES / "accept" / f"projection-euclidean.{kind}"
-        for kind in ("ale.json", "head.safetensors", "latents.safetensors")
-    ]
-    certificate, of_head, latents = (path.read_bytes() for path in stored)
-    document = json.loads(certificate)
-    monkeypatch.setitem(PARADIGMS, "new", ("euclidean",))
-    document["predicate"] |= {"paradigm": "new", "claims": ["entailment", "instance"]}
-    for kernel in KERNELS:
-        auditor = Auditor(of_head, latents, kernel)
-        verdict = auditor.check(json.dumps(document).encode())
-        assert verdict.margins == auditor.check(certificate).margins and verdict.status is Status.PROVED
+@pytest.mark.parametrize(
+    ("stated", "true"),
+    [(files.order_clause([0], 0.75), True), (files.order_clause([0], 0.5), False),
+     (files.floor([0], 0.5), True), (files.floor([0], 0.75), False),
+     (files.activation_statement(1, 0.5, 0.75), True), (files.activation_statement(1, 0.75, 1.0), False)],
+)  # fmt: skip
+def test_clauses_and_activations_too(stated: dict[str, Any], true: bool) -> None:
+    (answer,) = at("arb", stated, paradigm="mixed")
+    assert answer.true is true
+    if not true:
+        assert answer.value is not None and answer.value.low is not None and answer.value.high is not None
+        assert 2 * answer.value.low**2 <= 1 <= 2 * answer.value.high**2
+
+
+def test_statements_of_another_head_are_about_this_ones_prototypes(kernel: str) -> None:
+    other = files.head([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]], [[1.0, 0.0], [0.0, 1.0]], **COSINES)
+    assert at(kernel, files.patch_statement(0, 1, 0.5, 0.75), head=other) == (StatementAt(True),)
+
+
+def test_other_latents_are_named(kernel: str) -> None:
+    with pytest.raises(UnprovedError, match="no image of the latents file has the digest 00000") as raised:
+        at(kernel, latents="0" * 64)
+    assert raised.value.reason == "subject"
+    with pytest.raises(FormatError, match="expected a prototype less than the head's 2"):
+        at(kernel, files.patch_statement(0, 2, 0.0, 1.0))
+
+
+def test_other_patches_are_no_answer() -> None:
+    with pytest.raises(UnprovedError, match="have 1 patches, expected the certificate's 2") as raised:
+        at("proved-or-arb", files.patch_statement(1, 0, 0.9, 1.5), patches=2)
+    assert raised.value.reason == "instance"

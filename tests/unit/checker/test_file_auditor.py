@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+import pickle
 import platform
 import re
 import subprocess
@@ -23,6 +24,7 @@ from support import files
 from support.proved import fake
 
 from verale.checker import KernelError, Status, Verdict, certificate, file_auditor, most_severe, verdict
+from verale.checker.errors import FormatError
 from verale.checker.file_auditor import FileAuditor, Outcome, checker_digest, file_digest, picture_files, unusable
 
 ROOT = Path(__file__).parents[3]
@@ -65,6 +67,7 @@ def test_exit_codes_and_their_order_are_the_documented_ones() -> None:
     order = [int(row[0]) for row in rows("Exit codes")][2:]  # all but usage and interrupt are of files
     assert sorted(order) == sorted({*SCHEMA["properties"]["exit_code"]["enum"], 11, 17})  # of `refute`, and of a folder
     assert all(most_severe([less, more]) == more for at, more in enumerate(order) for less in order[at:])
+    assert most_severe([]) == 9, "nothing was proved"
     assert set(SCHEMA["properties"]["reason"]["enum"]) | {"witness"} == {*documented, "unusable"}
 
 
@@ -209,3 +212,26 @@ def test_a_file_too_large_for_a_certificate_has_no_digest(folder: Path) -> None:
     assert (record["status"], record["sha256"]) == ("MALFORMED", None)
     assert file_digest(str(folder / "large")) is None
     assert file_digest(str(folder / "nowhere")) is None
+
+
+# What a certificate says is read once.
+
+
+def test_a_document_is_read_once_and_by_each_process_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+
+    def counted(data: bytes) -> certificate.Certificate:
+        read.append(bytes(data))
+        return true(data)
+
+    true = certificate._read
+    monkeypatch.setattr(certificate, "_read", counted)
+    data = GOOD
+    once = certificate.Document(data)
+    assert certificate.read_certificate(once) is certificate.read_certificate(once)
+    assert certificate.read_certificate(once) == certificate.read_certificate(data) and read == [data, data]
+    elsewhere = pickle.loads(pickle.dumps(once))
+    assert elsewhere == data and not vars(elsewhere)
+    for _ in range(2):
+        with pytest.raises(FormatError):
+            certificate.read_certificate(certificate.Document(b"{"))

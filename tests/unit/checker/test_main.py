@@ -12,7 +12,7 @@ from support import files
 from support.cases import every
 
 from verale.checker.__main__ import main
-from verale.checker.file_auditor import FileAuditor, Outcome
+from verale.checker.file_auditor import FileAuditor, Outcome, print_line, print_outcome, unusable
 
 IMAGE = [[0.0, 0.0]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])
@@ -49,11 +49,8 @@ def run(folder: Path, *names: str, options: tuple[str, ...] = ()) -> int:
         ("alone", 14, "PROVED"),
     ],
 )  # fmt: skip
-@every("kernel", ["arb", "mpmath", "both"])
-def test_exit_codes(
-    folder: Path, name: str, code: int, status: str, kernel: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    options = ("--latents", str(folder / "latents"), "--kernel", kernel, "--minimality")
+def test_exit_codes(folder: Path, name: str, code: int, status: str, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--latents", str(folder / "latents"), "--kernel", "both", "--minimality")
     assert run(folder, name, options=options) == code
     out, err = capsys.readouterr()
     assert out.startswith(f"{status:<10}  {folder / name}  ")
@@ -67,16 +64,6 @@ def test_one_bad_file_never_stops_the_rest(folder: Path, capsys: pytest.CaptureF
     assert "nowhere" in err
     assert run(folder, "nowhere", "weak") == 9
     assert run(folder, "good") == 0
-
-
-def test_entailment_only_is_an_option(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(folder, "alone", "good") == 14
-    assert run(folder, "alone", "good", options=("--entailment-only",)) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split("  ")[-2] for line in lines] == [
-        "entailment proved, no instance claimed",
-        "entailment proved, instance not checked, minimality not checked",
-    ] * 2
 
 
 def test_json_is_one_object_a_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -150,3 +137,17 @@ def test_what_the_kernel_proved_never_proves_is_not_begun(
     assert (ended.value.code, out) == (2, "")
     assert f"error: --deployment is not covered by the proof of the kernel proved, which kernel {kernel} asks" in err
     assert err.endswith("; leave it out, or choose one of proved-or-arb, arb, mpmath, both\n")
+
+
+# What audits print, from whichever command.
+
+
+def test_a_line_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    for line in ("é 漢 a\\n", "a\nb\r\t\x1b[2K\u202e\u2028\u200b\x85\udcff\0", json.dumps({"a": "\n\x7fé\u202e"})):
+        print_line(line)
+    assert capsys.readouterr().out == (
+        'é 漢 a\\n\na\\nb\\r\\t\\x1b[2K\\u202e\\u2028\\u200b\\x85\\udcff\\x00\n{"a": "\\n\\u007f\\u00e9\\u202e"}\n'
+    )
+    unusable_line = "error: x\\nPROVED: gone\\nPROVED\n"
+    print_outcome(unusable("x\nPROVED", "gone\nPROVED", {}), as_json=False)
+    assert capsys.readouterr().err == unusable_line

@@ -88,30 +88,6 @@ def test_fields_are_the_frames_of_the_pixels_that_entries_are_computed_from() ->
         assert all(rows[y] * columns[x] == share_alone(fields, y, x) for y, x in boxes)
 
 
-def test_of_windows_that_do_not_overlap_each_patch_sees_its_square_alone() -> None:
-    pool = layer("a", "avg_pool2d", "picture", kernel=[2, 4], stride=[2, 4], padding=[0, 0])
-    fields = receptive_fields(read_network(network_file([pool], {}, (1, 4, 8))))
-    assert fields == ReceptiveFields(((0, 2), (2, 4)), ((0, 4), (4, 8)), (4, 8))
-    assert fields.alone() == ((1, 1), (1, 1)) and not fields.whole
-
-
-def test_what_is_flattened_sees_the_whole_picture_and_what_others_see_is_seen_by_none_alone() -> None:
-    flat = [layer("a", "relu", "picture"), layer("b", "flatten", "a")]
-    one = receptive_fields(read_network(network_file(flat, {}, (3, 4, 8))))
-    assert one.whole and one.alone() == ((1,), (1,))
-    wide = layer("a", "max_pool2d", "picture", kernel=[7, 7], stride=[1, 1], padding=[3, 3])
-    every = receptive_fields(read_network(network_file([wide], {}, (1, 4, 4))))
-    assert every.whole and every.alone() == ((0,) * 4, (0,) * 4)
-
-
-def test_a_share_is_of_the_square_where_pixels_are_cut() -> None:
-    """Three cells of 8 / 3 pixels: the first patch sees the pixels 0 to 3, the others 3 to 6 and 6 to 7."""
-    pool = layer("a", "max_pool2d", "picture", kernel=[4, 1], stride=[3, 1], padding=[1, 0])
-    fields = receptive_fields(read_network(network_file([pool], {}, (1, 8, 1))))
-    assert fields.rows == ((0, 3), (2, 6), (5, 8))
-    assert fields.alone()[0] == (Fraction(2 * 3, 8), Fraction(15 - 9, 8), Fraction(2 * 3, 8))
-
-
 def test_a_kind_without_a_rule_sees_all_that_it_reads() -> None:
     network = read_network(network_file([layer("a", "relu", "picture")], {}, (1, 4, 8)))
     other = replace(network, layers=(replace(network.layers[0], kind="another"),))

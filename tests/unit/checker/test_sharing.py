@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import multiprocessing
 import os
@@ -66,16 +65,6 @@ def test_threads(kernel, auditor_of) -> None:
     with ThreadPoolExecutor(len(EXPECTED)) as pool:
         found = list(pool.map(ask, [certificate for certificate, _ in EXPECTED]))
     assert found == [{status} for _, status in EXPECTED]
-
-
-def test_an_event_loop_that_asks_in_threads(auditor_of) -> None:
-    auditor = auditor_of("proved")
-
-    async def all_said() -> list[str]:
-        asked = [asyncio.to_thread(said, auditor, certificate) for certificate, _ in EXPECTED]
-        return list(await asyncio.gather(*asked))
-
-    assert asyncio.run(all_said()) == [status for _, status in EXPECTED]
 
 
 _SHARED: list[Auditor] = []

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from support import believed
 from support.trusted import CHECKER, DOCUMENT, ROW, counted, renewed
 
 TEXT = DOCUMENT.read_text(encoding="utf-8")
@@ -73,3 +74,30 @@ def test_every_rule_is_there_with_its_proof() -> None:
         assert sum(map(len, documented)) > 300, name
     proofs = {path.relative_to(CHECKER).as_posix() for path in FILES if "*Proof.*" in path.read_text(encoding="utf-8")}
     assert proofs <= named
+
+
+# docs/proved.md: the lines that have to be believed are those that there are.
+
+
+BELIEVED = believed.DOCUMENT.read_text(encoding="utf-8")
+
+
+def test_the_counts_of_what_is_believed_are_those_of_the_files() -> None:
+    """If not: `PYTHONPATH=tests python -m support.believed --write`."""
+    assert believed.renewed(BELIEVED) == BELIEVED
+    assert all(f"| {part} |" in BELIEVED for part in believed.PARTS)
+
+
+def test_old_counts_of_what_is_believed_do_not_pass() -> None:
+    """Else the test above could not fail."""
+    for part in believed.PARTS:
+        old = re.sub(rf"\| {re.escape(part)} \| \d+", f"| {part} | 1", BELIEVED)
+        assert old != BELIEVED and believed.renewed(old) == BELIEVED
+    old = re.sub(r"\d+ lines of\s+definitions", "7 lines of definitions", BELIEVED)
+    assert old != BELIEVED and " 7 lines" not in believed.renewed(old)
+
+
+def test_comments_and_blank_lines_do_not_count(tmp_path) -> None:
+    path = tmp_path / "a.v"
+    path.write_text("(** a\n (* nested *)\n b *)\n\nDefinition x := 1. (* c *)\n  (* d *)\nDefinition y := 2.\n")
+    assert believed.lines_of(path) == 2

@@ -9,7 +9,7 @@ from math import inf, nextafter
 import pytest
 
 from verale.certificate.words import below
-from verale.checker import Status, Verdict, most_severe
+from verale.checker import Status, Verdict
 from verale.checker.certificate import Certificate, PatchStatement
 from verale.checker.deployment import Deployment
 from verale.checker.numbers import LatentsBox
@@ -104,36 +104,6 @@ def test_what_a_claim_is_about_stands_beside_it() -> None:
     assert replace(told, box=LatentsBox(Fraction(0), "", Fraction(1))).line("a").endswith("  latents to within 0")
     unchecked = proved(Fraction(1, 4), "entailment", of=certificate("entailment", "picture"))
     assert unchecked.line("a").endswith("  entailment proved, picture (real arithmetic) not checked  by arb")
-
-
-def test_exit_codes() -> None:
-    codes = {
-        reason: Verdict(Status.NOT_PROVED, reason, "").exit_code
-        for reason in (
-            *("entailment", "margin", "kernels", "subject", "instance", "minimality", "refuted", "malformed"),
-            *("witness", "unclaimed", "uncovered"),
-        )
-    }
-    assert codes == {
-        "entailment": 3, "margin": 3, "kernels": 3, "refuted": 4, "malformed": 5, "subject": 6, "instance": 7,
-        "minimality": 8, "witness": 11, "unclaimed": 14, "uncovered": 15,
-    }  # fmt: skip
-
-
-def test_the_most_severe_decides() -> None:
-    assert most_severe([0, 0]) == 0
-    assert most_severe([0, 14]) == 14
-    assert most_severe([14, 11]) == 11
-    assert most_severe([14, 8]) == 8
-    assert most_severe([8, 15, 14]) == 15
-    assert most_severe([15, 12]) == 12
-    assert most_severe([0, 8, 3]) == 3
-    assert most_severe([3, 7, 8]) == 7
-    assert most_severe([6, 7]) == 6
-    assert most_severe([6, 9]) == 9
-    assert most_severe([9, 5]) == 5
-    assert most_severe([5, 4, 0]) == 4
-    assert most_severe([]) == 9, "nothing was proved"
 
 
 @pytest.mark.parametrize(

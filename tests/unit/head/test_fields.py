@@ -1,20 +1,93 @@
-"""Parts of heads: the type of a field says how it is spelled, and what is read becomes that part."""
+"""The head's file: it survives, and what is wrong with one is refused with the field's name."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from fractions import Fraction
 
 import pytest
+import safetensors.torch
 import torch
+from support.cases import every
+from support.small import GEOMETRIES, VARIED, small_head, varied_head
 
+from verale.checker.read.head_file import METADATA_KEY as HEAD_KEY
 from verale.checker.read.head_file import HeadPart as Stored
-from verale.errors import HeadError
+from verale.errors import HeadError, InputError
+from verale.head import Head
 from verale.head.fields import Kind, read_part, write_fields, write_part
-from verale.head.geometry import GEOMETRIES
+from verale.head.geometry import GEOMETRIES as PARTS_GEOMETRIES
 from verale.head.pooling import POOLINGS
 from verale.head.readout import READOUTS
 from verale.head.similarity import SIMILARITIES
+
+
+def rewritten(head: Head, **fields: object) -> bytes:
+    """The head's file with fields of its description replaced (None removes one)."""
+    data = head.to_bytes()
+    length = int.from_bytes(data[:8], "little")
+    description = json.loads(json.loads(data[8 : 8 + length])["__metadata__"][HEAD_KEY])
+    for name, value in fields.items():
+        if value is None:
+            del description[name]
+        else:
+            description[name] = value
+    return safetensors.torch.save(safetensors.torch.load(data), metadata={HEAD_KEY: json.dumps(description)})
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_a_head_survives_its_file(geometry, tmp_path):
+    head = small_head(geometry)
+    head.save(tmp_path / "head.safetensors")
+    loaded = Head.load(tmp_path / "head.safetensors")
+    assert (loaded.geometry, loaded.similarity, loaded.domain) == (head.geometry, head.similarity, head.domain)
+    assert torch.equal(loaded.weight, head.weight) and torch.equal(loaded.bias, head.bias)
+    assert loaded.to_bytes() == head.to_bytes()
+    assert loaded.digest == head.digest
+
+
+@every("name", VARIED)
+def test_a_varied_head_survives_its_file(name):
+    head = varied_head(name)
+    loaded = Head.from_bytes(head.to_bytes())
+    for part in ("geometry", "similarity", "domain", "pooling", "readout"):
+        assert getattr(loaded, part) == getattr(head, part)
+    assert loaded.to_bytes() == head.to_bytes()
+    assert loaded.size == head.size == 12
+
+
+def test_the_digest_is_that_of_the_file_loaded():
+    data = rewritten(small_head("euclidean"), labels=["a", "b", "c"])
+    head = Head.from_bytes(data)
+    assert head.labels == ("a", "b", "c")
+    assert head.digest != small_head("euclidean").digest
+
+
+def test_other_files_are_refused_by_name(tmp_path):
+    path = tmp_path / "head.safetensors"
+    with pytest.raises(InputError, match="no such file"):
+        Head.load(path)
+    whole = small_head("euclidean").to_bytes()
+    for data, reason in ((b"", "the file has 0 bytes, expected a safetensors file"), (whole[:-1], "lies at bytes")):
+        path.write_bytes(data)
+        with pytest.raises(InputError, match=reason) as refusal:
+            Head.load(path)
+        assert str(path) in str(refusal.value)
+
+
+def test_the_bytes_of_a_head_are_those_of_certificates_v1():
+    """The description is spelled out, in this order; a reader of v1.md has to be able to write the same file."""
+    data = small_head("cosine").to_bytes()
+    length = int.from_bytes(data[:8], "little")
+    assert json.loads(data[8 : 8 + length])["__metadata__"] == {
+        HEAD_KEY: '{"version": 1, "geometry": {"kind": "cosine", "epsilon": "0x1.5798ee2308c3ap-27"},'
+        ' "domain": {"lower": "0x0.0p+0", "upper": null}, "similarity": {"kind": "identity"},'
+        ' "pooling": {"kind": "max"}, "labels": null}'
+    }
+
+
+# Parts of heads: the type of a field says how it is spelled, and what is read becomes that part.
 
 
 @dataclass(frozen=True)
@@ -53,7 +126,7 @@ def test_a_kind_that_is_read_and_not_explained_is_refused_with_its_field():
         read_part("part", Stored("part", NUMBERS), KINDS)
 
 
-@pytest.mark.parametrize("kinds", [GEOMETRIES, SIMILARITIES, POOLINGS, READOUTS])
+@pytest.mark.parametrize("kinds", [PARTS_GEOMETRIES, SIMILARITIES, POOLINGS, READOUTS])
 def test_every_kind_is_that_of_the_part_it_reads(kinds):
     known = {"epsilon": Fraction(1, 16), "threshold": Fraction(1, 16), "radius": None, "class_token": 1, "k": 1}
     known |= {"absent": (-1,), "present": (-2,), "steps": ()}

@@ -13,10 +13,9 @@ from support.similarities import CASES, NAMES, ROWS, Row, head_of, similarity
 from verale.checker.read.head_file import HeadPart
 from verale.checker.read.similarities import SIMILARITIES as KINDS
 from verale.errors import HeadError
-from verale.head import Box, Geometry, Head
-from verale.head.evaluation import similarity as reference
+from verale.head import Geometry
 from verale.head.fields import read_part, write_part
-from verale.head.geometry import GEOMETRIES
+from verale.head.head import similarity as reference
 from verale.head.similarity import SIMILARITIES, StudentT  # type: ignore[attr-defined]
 
 every_similarity = pytest.mark.parametrize(("row", "geometry"), CASES, ids=NAMES)
@@ -47,47 +46,6 @@ def test_the_json_is_the_table_s(row: Row):
 def test_the_tables_agree_on_the_geometries():
     tested = {(type(row.similarity), type(geometry)) for row, geometry in CASES}
     assert tested == {(kind.part, geometry) for kind in SIMILARITIES.values() for geometry in kind.part.geometries}
-
-
-@every_similarity
-def test_a_head_with_it_survives_its_file(row: Row, geometry: Geometry):
-    head = head_of(row, geometry)
-    again = Head.from_bytes(head.to_bytes())
-    assert again.similarity == row.similarity and again.to_bytes() == head.to_bytes()
-    for name in ("scale", "peak"):
-        assert (getattr(again, name) is not None) == (name in row.similarity.tensors)
-
-
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.json["kind"])
-def test_another_geometry_is_refused(row: Row):
-    for kind in GEOMETRIES.values():
-        if kind.part not in row.similarity.geometries:
-            geometry = kind.part(**kind.implied)
-            points = torch.ones(5, 4) if geometry.has_prototypes else None
-            with pytest.raises(HeadError, match="similarity"):
-                Head(torch.ones(2, 5), geometry, row.similarity, prototypes=points, domain=Box(-1, 1))
-
-
-@every_similarity
-def test_tensors_that_it_does_not_take_are_refused(row: Row, geometry: Geometry):
-    head = head_of(row, geometry)
-    given = {"weight": head.weight, "prototypes": head.prototypes, "domain": head.domain}
-    for name in {"scale", "peak"} - set(row.similarity.tensors):
-        with pytest.raises(HeadError, match=name):
-            Head(geometry=geometry, similarity=row.similarity, **given, **{name: torch.ones(head.size)})
-
-
-@every_similarity
-def test_an_unbounded_domain_is_refused_where_there_is_no_least_value(row: Row, geometry: Geometry):
-    head = head_of(row, geometry)
-    given = {"weight": head.weight, "prototypes": head.prototypes, "geometry": geometry}
-    unbounded = row.similarity.needs_bounded and not geometry.bounded_over(Box(0, None))
-    assert unbounded == (not row.has_limit and geometry.is_distance)
-    if unbounded:
-        with pytest.raises(HeadError, match="domain"):
-            Head(similarity=row.similarity, domain=Box(0, None), **given)
-    else:
-        assert Head(similarity=row.similarity, domain=Box(0, None), **given).size == head.size
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), "1", None])

@@ -2,41 +2,47 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
+import io
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
-import safetensors.torch
 import torch
+from PIL import Image
 from support.torch_networks import MEAN, NETWORKS, SHAPE, STD, frozen_network, random_pictures
+from torch import Tensor
 
-from verale.checker.read.network_file import METADATA_KEY as NETWORK_KEY
-from verale.checker.read.network_file import read_network
-from verale.errors import InputError, NetworkError, UsageError
-from verale.network import FrozenNetwork, walk
+from verale.checker.read.pictures import PictureFile, Pictures, StoredPictures, opened_files
+from verale.errors import NetworkError, UsageError
+from verale.network import (
+    NOT_CLAIMED,
+    FrozenNetwork,
+    picture_digest,
+    pictures_file,
+    pictures_of,
+    require_binary32,
+)
 from verale.network.layers import (
     AveragePooling,
     Clamp,
+    Concatenation,
     Convolution,
+    Flattening,
+    FullConnection,
+    Gaussian,
+    InverseRoot,
     LeakyRectifier,
     NetworkLayer,
     Product,
     Rectifier,
+    SpatialMaximum,
     Sum,
+    Upsampling,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel lengths")
-
-
-def rewritten(network: FrozenNetwork, **fields: Any) -> bytes:
-    """The network's file with fields of its description replaced."""
-    data = network.to_bytes()
-    length = int.from_bytes(data[:8], "little")
-    description = json.loads(json.loads(data[8 : 8 + length])["__metadata__"][NETWORK_KEY])
-    for name, value in fields.items():
-        description[name] = value(description[name]) if callable(value) else value
-    return safetensors.torch.save(safetensors.torch.load(data), metadata={NETWORK_KEY: json.dumps(description)})
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -50,43 +56,6 @@ def test_a_network_survives_its_file(name: str, tmp_path) -> None:
     assert torch.equal(loaded.latents(pictures), network.latents(pictures))
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-def test_the_checker_reads_the_same_network(name: str) -> None:
-    network = frozen_network(name)
-    read = read_network(network.to_bytes())
-    assert read.sha256 == network.digest
-    assert {each.name: each.shape for each in read.layers} == network.shapes
-
-
-def test_outputs_are_forgotten_when_nothing_reads_them() -> None:
-    network, held = frozen_network("residual"), []
-
-    class Counted:
-        def __init__(self) -> None:
-            held.append(1)
-
-        def __del__(self) -> None:
-            held.pop()
-
-    most = 0
-    for _, output in walk(network, Counted(), lambda layer, inputs: Counted()):
-        most = max(most, len(held))
-        del output
-    assert most < len(network.layers) and not held
-
-
-def with_layer(index: int, **fields: Any) -> Any:
-    return lambda layers: [*layers[:index], layers[index] | fields, *layers[index + 1 :]]
-
-
-FILES: dict[str, tuple[dict[str, Any], str]] = {
-    "version": ({"version": 2}, "version is 2, expected 1"),
-    "kind": ({"layers": with_layer(1, kind="softmax")}, r"layers\[1\] is .* whose kind is one of conv2d"),
-    "too large": ({"layers": with_layer(0, padding=[4096, 4096])}, "gives .* entries, expected at most"),
-}
-"""Some of what is refused: tests/corpus has the rest."""
-
-
 def network() -> FrozenNetwork:
     return FrozenNetwork(
         SHAPE, MEAN, STD,
@@ -98,21 +67,6 @@ def network() -> FrozenNetwork:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("case", FILES)
-def test_a_malformed_file_is_refused(case: str, tmp_path) -> None:
-    fields, expected = FILES[case]
-    path = tmp_path / "network.safetensors"
-    path.write_bytes(rewritten(network(), **fields))
-    with pytest.raises(InputError, match=expected):
-        FrozenNetwork.load(path)
-
-
-@pytest.mark.parametrize("data", [b"", b"{}", safetensors.torch.save({"a": torch.zeros(1)})])
-def test_what_is_no_network_file_is_refused(data: bytes) -> None:
-    with pytest.raises(NetworkError, match=r"^network file: "):
-        FrozenNetwork.from_bytes(data)
-
-
 def layer(operation: Any, *inputs: str) -> NetworkLayer:
     return NetworkLayer("x", inputs or ("2",), operation)
 
@@ -120,22 +74,10 @@ def layer(operation: Any, *inputs: str) -> NetworkLayer:
 @pytest.mark.parametrize(
     ("added", "expected"),
     [
-        (layer(LeakyRectifier(2.0)), "slope 2.0, expected 0 to 1"),
-        (layer(Clamp(1.0, 0.0)), "clamps from 1.0 to 0.0, expected finite ends in order"),
-        (layer(Clamp(0.0, float("inf"))), "clamps from 0.0 to inf, expected finite ends in order"),
-        (layer(Product(), "2", "picture"), "does not fit what it reads"),
-        (layer(Sum(), "2"), "reads 1 inputs, expected two or more"),
-        (
-            layer(Convolution((1, 1), (0, 0), (1, 1), 1, torch.ones(3, 2, 1, 1), torch.ones(2))),
-            "expected one a channel",
-        ),
-        (layer(AveragePooling((20, 20), (1, 1), (0, 0))), "does not fit what it reads"),
-        (layer(Convolution((1, 1), (0, 0), (1, 1), 1, torch.full((1, 2, 1, 1), torch.nan))), "finite"),
-        (layer(Convolution((1, 1), (0, 0), (1, 1), 1, torch.ones(1, 2, 1, 1, dtype=torch.float16))), "float16"),
-        (
-            layer(Convolution((1, 1), (0, 0), (1, 1), 1, torch.ones(1, 2, 1, 1), -torch.ones(1), torch.zeros(1))),
-            "layer 'x.magnitude': is no bound of a bias",
-        ),
+        (layer(LeakyRectifier(2.0)), r"layers\[3\]\.slope is '0x1.0.*', expected a number from 0 to 1"),
+        (layer(Clamp(1.0, 0.0)), r"layer x \(clamp\): its lower is above its upper"),
+        (layer(Clamp(0.0, float("inf"))), r"layers\[3\]\.upper is 'inf', expected the hex float of a finite"),
+        (layer(Convolution((1, 1), (0, 0), (1, 1), 1, torch.ones(1, 2, 1, 1, dtype=torch.float16))), "has dtype F16"),
         (layer(Convolution((1, 1), (2000, 2000), (1, 1), 1, torch.ones(1, 2, 60, 60))), "products, expected at most"),
     ],
 )
@@ -150,3 +92,156 @@ def test_pictures_of_another_kind_are_refused() -> None:
         network().latents(torch.zeros(1, *SHAPE))
     with pytest.raises(UsageError, match="expected uint8"):
         network().latents(torch.zeros(1, 3, 8, 8, dtype=torch.uint8))
+
+
+# Of which networks nothing is claimed in binary32: what a file shows of it is refused before anything is explained.
+
+
+def one_of(*operations: object, mean: float = 0.5, std: float = 0.25) -> FrozenNetwork:
+    names = ["picture", *map(str, range(len(operations)))]
+    layers = [NetworkLayer(names[n + 1], (names[n],), each) for n, each in enumerate(operations)]  # type: ignore[arg-type]
+    return FrozenNetwork((1, 2, 2), (mean,), (std,), tuple(layers))
+
+
+def convolution(weight: float, bias: float | None = None, magnitude: float | None = None) -> Convolution:
+    def tensor(number: float | None) -> Tensor | None:
+        return None if number is None else torch.tensor([number], dtype=torch.float64)
+
+    kernel = torch.full((1, 1, 1, 1), weight, dtype=torch.float64)
+    return Convolution((1, 1), (0, 0), (1, 1), 1, kernel, tensor(bias), tensor(magnitude))
+
+
+CLAIMED = [
+    one_of(convolution(1.0), Rectifier()),
+    one_of(convolution(2.0**40, 2.0**40), LeakyRectifier(0.0), LeakyRectifier(2.0**-100)),
+    one_of(convolution(1.0), Clamp(0.0, 6.0)),
+    one_of(convolution(2.0**32, 1.0, 2.0**32), std=2.0**-125),
+]
+REFUSED = {
+    "layer '1': has the slope 1e-40, which float32 may take as 0": one_of(convolution(1.0), LeakyRectifier(1e-40)),
+    "layer '1': is of the kind gaussian, of which nothing is claimed": one_of(convolution(1.0), Gaussian()),
+    "layer '1': is of the kind inverse_root, of which": one_of(convolution(1.0), InverseRoot()),
+    "layer '1': has ends of up to 1e\\+38, which may overflow": one_of(convolution(1.0), Clamp(0.0, 1e38)),
+    "layer '0': has numbers of up to 1e\\+39, which may overflow": one_of(convolution(1e39)),
+    "layer '0': has numbers of up to 1e\\+300, which may": one_of(convolution(1.0, -1e300)),
+    "layer '0': has a batch normalisation folded in": one_of(convolution(1.0, 1.0, NOT_CLAIMED)),
+    "'0': .* its magnitude or its weight is beyond 2": one_of(convolution(-(2.0**33), 1.0, 2.0)),
+    "'input': has mean .* and std .*, which may overflow": one_of(convolution(1.0), std=2.0**-126),
+    "'input': has mean \\(1e\\+300,\\)": one_of(convolution(1.0), mean=1e300),
+}
+
+
+@pytest.mark.parametrize("number", range(len(CLAIMED)))
+def test_what_is_claimed_is_not_refused(number: int) -> None:
+    require_binary32(CLAIMED[number])
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_a_file_excludes_is_refused_with_layer_value_and_remedy(message: str) -> None:
+    with pytest.raises(NetworkError, match=message) as error:
+        require_binary32(REFUSED[message])
+    assert str(error.value).endswith("only real arithmetic is claimed of this network (arithmetic='real')")
+
+
+def test_a_sum_that_is_too_long_is_refused() -> None:
+    terms = 2**21
+    layers = (
+        NetworkLayer("flat", ("picture",), Convolution((1, 1), (0, 0), (1, 1), 1, torch.ones(1, 1, terms, 1))),
+        NetworkLayer("one", ("flat",), Rectifier()),
+    )
+    with pytest.raises(NetworkError, match=f"'flat': sums {terms} products, expected at most {terms - 32} in float32"):
+        require_binary32(FrozenNetwork((1, terms, 1), (0.0,), (1.0,), layers))
+
+
+# Pictures are tensors of the values that the checker reads, and have the digest that it computes.
+
+
+SMALL = (3, 5, 4)
+
+
+def png(picture: torch.Tensor) -> bytes:
+    """A PNG of uint8 (C, H, W)."""
+    stream = io.BytesIO()
+    array = picture[0] if len(picture) == 1 else picture.permute(1, 2, 0)
+    Image.fromarray(array.numpy()).save(stream, "PNG")
+    return stream.getvalue()
+
+
+def opened(data: bytes, shape: tuple[int, int, int]) -> StoredPictures:
+    (stored,) = opened_files([PictureFile("p", lambda: data)], shape)
+    assert isinstance(stored, StoredPictures)
+    return stored
+
+
+@pytest.mark.parametrize("shape", [SMALL, (1, 5, 4)])
+def test_a_png_and_a_tensor_are_the_same_picture(shape: tuple[int, int, int]) -> None:
+    pictures = random_pictures(3, shape=shape)
+    assert torch.equal(pictures_of(opened(png(pictures[1]), shape)), pictures[1:2])
+    assert torch.equal(pictures_of(opened(pictures_file(pictures), shape)), pictures)
+    assert pictures_of(opened(pictures_file(pictures[:0]), shape)).shape == (0, *shape)
+    head = "verale.picture.v1 {} {} {}\n".format(*shape).encode()
+    assert picture_digest(pictures[1]) == hashlib.sha256(head + bytes(pictures[1].flatten().tolist())).hexdigest()
+    for data in png(pictures[1]), pictures_file(pictures):
+        assert Pictures([PictureFile("p", lambda data=data: data)], shape).find(picture_digest(pictures[1])) is not None
+
+
+def test_a_tensor_can_be_written_and_leaves_the_file_as_it_is() -> None:
+    pictures = random_pictures(2, shape=SMALL)
+    data = pictures_file(pictures)
+    loaded = pictures_of(opened(data, SMALL))
+    loaded.zero_()
+    assert data == pictures_file(pictures)
+
+
+# Each layer computes what network-v1.md says, entry by entry in exact numbers.
+
+
+def drawn(*shape: int, seed: int = 0) -> Tensor:
+    """Small integers, so that no sum rounds."""
+    return torch.randint(-8, 9, shape, generator=torch.Generator().manual_seed(seed)).double()
+
+
+def entry(given: Tensor, c: int, y: int, x: int) -> float | None:
+    _, _, rows, columns = given.shape
+    return float(given[0, c, y, x]) if 0 <= y < rows and 0 <= x < columns else None
+
+
+def test_convolution() -> None:
+    given, weight, bias = drawn(1, 4, 7, 6), drawn(6, 2, 2, 3, seed=1), drawn(6, seed=2)
+    made = Convolution((2, 1), (1, 2), (2, 1), 2, weight, bias)(given)
+    assert made.shape == (1, 6, 4, 8)
+    for o, y, x in product(range(6), range(4), range(8)):
+        expected = float(bias[o])
+        for c, a, b in product(range(2), range(2), range(3)):
+            found = entry(given, o * 2 // 6 * 2 + c, y * 2 + a * 2 - 1, x + b - 2)
+            expected += float(weight[o, c, a, b]) * (found or 0.0)
+        assert float(made[0, o, y, x]) == expected
+
+
+def test_poolings() -> None:
+    given = drawn(1, 2, 6, 7)
+    largest, mean = (each((2, 4), (2, 1), (1, 2))(given) for each in (SpatialMaximum, AveragePooling))
+    for c, y, x in product(range(2), range(4), range(8)):
+        window = [entry(given, c, 2 * y + a - 1, x + b - 2) for a, b in product(range(2), range(4))]
+        inside = [each for each in window if each is not None]
+        assert float(largest[0, c, y, x]) == max(inside)
+        assert float(mean[0, c, y, x]) == sum(inside) / 8
+
+
+def test_the_others() -> None:
+    given, other = drawn(1, 2, 2, 3), drawn(1, 2, 2, 3, seed=1)
+    assert torch.equal(Sum()(given, other, given), 2 * given + other)
+    assert torch.equal(Concatenation()(given, other)[:, 2:], other)
+    assert torch.equal(Rectifier()(given), given.clamp(min=0))
+    assert torch.equal(LeakyRectifier(0.5)(given), torch.where(given >= 0, given, given / 2))
+    assert torch.equal(Product()(given, other), given * other)
+    assert torch.equal(Product()(given, other[:, :1, :, :1])[0, 1, 1], given[0, 1, 1] * other[0, 0, 1, 0])
+    with pytest.raises(ValueError, match=r"a factor of \(2, 2, 3\) for \(1, 2, 3\)"):
+        Product()(given[:, :1], other)
+    assert torch.equal(Clamp(-0.25, 0.5)(given), given.clamp(min=-0.25).clamp(max=0.5))
+    assert float((Gaussian()(given) - torch.special.ndtr(given)).abs().max()) < 1e-15
+    assert torch.equal(InverseRoot()(given.square() + 1), (given.square() + 1).rsqrt())
+    assert Flattening()(given)[0, (1 * 2 + 1) * 3 + 2] == given[0, 1, 1, 2]
+    assert Upsampling((2, 3))(given)[0, 1, 3, 8] == given[0, 1, 1, 2]
+    weight = drawn(4, 12, seed=3)
+    assert torch.equal(FullConnection(weight)(given.flatten(1))[0], weight @ given.flatten())

@@ -18,7 +18,7 @@ from verale.checker.certificate import read_certificate
 from verale.checker.head import read_head
 from verale.checker.numbers import Interval
 from verale.head import Head, as_patches, evaluate
-from verale.head.evaluation import belonging
+from verale.head.head import belonging
 from verale.report.account import Account, account_of, proved_account
 from verale.search.explain import explain
 

@@ -18,7 +18,7 @@ from verale.checker.certificate import (
 )
 from verale.errors import LatentsError
 from verale.head import BankPooling, as_patches, evaluate
-from verale.head.evaluation import similarity
+from verale.head.head import similarity
 from verale.report import estimates as module
 from verale.report.collect import Collection
 from verale.report.estimates import (

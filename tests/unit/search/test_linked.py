@@ -24,7 +24,7 @@ from verale.certificate import (
 )
 from verale.checker import Auditor
 from verale.head import Head, InnerProduct, LogRatio, Negated
-from verale.head.evaluation import belonging
+from verale.head.head import belonging
 from verale.search.activations import Stated
 from verale.search.linked import Linked, WholeMargins
 from verale.search.problem import Problem

@@ -21,7 +21,7 @@ from verale.bounds import Hypersphere, Joint, Triangle
 from verale.certificate import ActivationStatement, Certificate, SumStatement
 from verale.checker import Auditor, Status
 from verale.head import Cosine, Head, Identity, as_patches
-from verale.head.evaluation import belonging
+from verale.head.head import belonging
 from verale.paradigms import ORDERS
 from verale.search import Costs, SearchOptions
 from verale.search.digits import in_digits, least_unit

@@ -20,6 +20,8 @@ from ..subject import NO_PICTURE, Proof, Subject
 from .dialogue import Answer, Dialogue, UnavailableError
 from .program import Program
 from .text import (
+    KNOWN,
+    UNKNOWN_LAYERS,
     addition_text,
     certificate_text,
     head_text,
@@ -27,8 +29,6 @@ from .text import (
     network_text,
     picture_text,
     prices_text,
-    unknown_layer,
-    unknown_part,
 )
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class ProvedClaims:
         try:
             return numbers_of(answer.why, head.count, head.classes, certificate.predicted, statements)
         except NotNumbersError as error:
-            raise self._begun().no_answer("numbers", str(error)) from None
+            raise self._begun().no_answer(f"answers numbers with what is no answer ({error})") from None
 
     def _ask(self, question: str, certificate: Certificate, rest: bytes) -> bool:
         return self._answer(question, self._about(certificate, rest)).word == "proved"
@@ -146,34 +146,32 @@ class ProvedClaims:
 
     def _answer(self, question: str, text: bytes) -> Answer:
         """Raises UnprovedError: `uncovered` or `limit`."""
-        if question in _OF_PICTURES and self._network is not None:
-            self._require_known(self._network)
+        network = self._network if question in _OF_PICTURES else None
+        if network is not None:  # what the program cannot prove of its pictures is not asked
+            for layer in network.layers:
+                if layer.kind in UNKNOWN_LAYERS:
+                    raise _uncovered(f"the layer {layer.name} ({layer.kind})")
+            products = sum(layer.products for layer in network.layers)
+            if self._program.language and products > MOST_PRODUCTS_OF_SCRIPT:
+                raise UnprovedError(
+                    "limit",
+                    f"as {self._program.language} the proved checker takes networks of at most"
+                    f" {MOST_PRODUCTS_OF_SCRIPT} products, and this one has {products}; build its executable"
+                    f" (`make proved`), or {_ANOTHER}",
+                )
         dialogue = self._begun()
-        if question in _OF_PICTURES and not self._network_told and self._network is not None:
-            self._counted(dialogue.ask("network", network_text(self._network), max(1, self._left)))
+        if network is not None and not self._network_told:
+            self._counted(dialogue.ask("network", network_text(network), max(1, self._left)))
             self._network_told = True
         if self._left <= 0:
             raise self._limit("all questions together took more processor time than was allowed")
         return self._counted(dialogue.ask(question, text, self._left))
 
-    def _require_known(self, network: Network) -> None:
-        """Raises UnprovedError for what the program cannot prove of a network's pictures, before it is asked."""
-        unknown = unknown_layer(network)
-        if unknown is not None:
-            raise _uncovered(unknown)
-        products = sum(layer.products for layer in network.layers)
-        if self._program.language and products > MOST_PRODUCTS_OF_SCRIPT:
-            raise UnprovedError(
-                "limit",
-                f"as {self._program.language} the proved checker takes networks of at most {MOST_PRODUCTS_OF_SCRIPT}"
-                f" products, and this one has {products}; build its executable (`make proved`), or {_ANOTHER}",
-            )
-
     def _begun(self) -> Dialogue:
         """A dialogue in which the head has been told."""
-        unknown = unknown_part(self._head)
-        if unknown is not None:
-            raise _uncovered(unknown)
+        for part, known in KNOWN.items():
+            if (name := getattr(self._head, part)) not in known.split():
+                raise _uncovered(f"the {part} {name}")
         if self._dialogue is None or not self._dialogue.is_open:
             if self._unavailable:  # it would fail, or let wait, for every certificate
                 raise _not_asked(self._unavailable)
@@ -207,12 +205,7 @@ class ProvedClaims:
 
 
 class ProvedAudit:
-    """A subject in the kernel `proved`, whose processor time is limited.
-
-    Args:
-        subject: the subject.
-        claims: proves what is claimed of its head.
-    """
+    """A subject in the kernel `proved`, whose processor time is limited; `claims` are of its head."""
 
     def __init__(self, subject: Subject, *, claims: ProvedClaims) -> None:
         self.proof = Proof()

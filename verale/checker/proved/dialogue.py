@@ -109,7 +109,8 @@ class Dialogue:
         if greeting is None:
             raise UnavailableError(self._ended())
         if not _GREETING.fullmatch(greeting):
-            raise self._broken("greets with", greeting)
+            remedy = "; build it again (`make proved`) if it is older than verale"
+            raise self.no_answer(f"greets with {greeting[:80]!r}, which is no answer", remedy)
         self.greeting = greeting
 
     @property
@@ -139,7 +140,7 @@ class Dialogue:
             return Answer("limit" if is_late else "ended", self._ended(), milliseconds)
         answer = _ANSWER.fullmatch(said)
         if answer is None or (answer[3] or answer[4]) not in words or int(answer[1], 16) != number:
-            raise self._broken(f"answers question {number:x}, {question}, with", said)
+            raise self.no_answer(f"answers question {number:x}, {question}, with {said[:80]!r}, which is no answer")
         if answer[4] == "limit":
             self.close()  # its memory is free again
         return Answer(answer[3] or answer[4], answer[5] or "", int(answer[2], 16))
@@ -179,7 +180,10 @@ class Dialogue:
             if not more:
                 return None
             data += more
-        return _line(bytes(data))
+        line, end, rest = bytes(data).partition(b"\n")
+        if rest or not end:  # no line: its beginning, which is no answer
+            return ascii(bytes(data))[:80]
+        return line.decode("ascii", "backslashreplace")
 
     def _ended(self) -> str:
         """Why there is no answer, after the process has ended. Raises ExecutableError if it ended of its own accord."""
@@ -190,33 +194,16 @@ class Dialogue:
         code = self._process.poll()
         self.close()
         if not code:
-            raise ExecutableError(f"{self._path} ended instead of answering; nothing is proved")
-        how = f"with code {code}" if code > 0 else f"by signal {_name(-code)}"
+            raise self.no_answer("ended instead of answering")
+        how = f"with code {code}"
+        if code < 0:
+            how = f"by signal {signal.Signals(-code).name if -code in set(signal.Signals) else -code}"
         return f"it ended {how}, as it does where memory is short or limited (ulimit -v)"
 
-    def no_answer(self, question: str, why: str) -> ExecutableError:
-        """The error of an answer that is none though it fits its question, after the process has ended."""
+    def no_answer(self, does: str, remedy: str = "") -> ExecutableError:
+        """The error of what is no answer, after the process has ended."""
         self.close()
-        return ExecutableError(f"{self._path} answers {question} with what is no answer ({why}); nothing is proved")
-
-    def _broken(self, does: str, said: str) -> ExecutableError:
-        """The error, after the process has ended."""
-        self.close()
-        remedy = "" if does != "greets with" else "; build it again (`make proved`) if it is older than verale"
-        return ExecutableError(f"{self._path} {does} {said[:80]!r}, which is no answer; nothing is proved{remedy}")
-
-
-def _line(data: bytes) -> str:
-    """A line without its end; of anything else its beginning, which is no answer."""
-    line, end, rest = data.partition(b"\n")
-    return ascii(data)[:80] if rest or not end else line.decode("ascii", "backslashreplace")
-
-
-def _name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return str(number)
+        return ExecutableError(f"{self._path} {does}; nothing is proved{remedy}")
 
 
 def _wait(stream: IO[bytes], event: int, deadline: float) -> None:

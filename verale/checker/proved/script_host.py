@@ -14,7 +14,6 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import partial
-from typing import NoReturn
 
 _TICK = 0.05
 """Seconds between two looks at the processor time that an answer has taken."""
@@ -24,12 +23,8 @@ Engine = Callable[[str], object]
 
 
 def converse(line: bytes, engine: Engine) -> tuple[bytes, bool]:
-    """The answer to a line, and whether the script can be asked again.
-
-    Args:
-        line: QUESTION NUMBER MILLISECONDS TEXT, with its line feed.
-        engine: runs in another thread, so that its time can be looked at.
-    """
+    """The answer to a line, QUESTION NUMBER MILLISECONDS TEXT, and whether the script can be asked again. The engine
+    runs in another thread, so that its time can be looked at."""
     question, number, milliseconds, text = line.split(b" ", 3)
     began, seconds = time.process_time(), int(milliseconds, 16) / 1000
     thread = ThreadPoolExecutor(1)
@@ -54,17 +49,8 @@ def _said(ended: Future[object]) -> tuple[str, bool]:
     return (said, True) if isinstance(said, str) else (f"error: {type(said).__name__}", False)
 
 
-def main() -> NoReturn:
-    """Greet, answer lines of stdin until it ends, and end this process, whatever of V8 still runs in it."""
-    code = 1
-    try:
-        _serve()
-        code = 0
-    finally:
-        os._exit(code)
-
-
-def _serve() -> None:
+def main() -> None:
+    """Greet, and answer lines of stdin until it ends."""
     modules, megabytes = sys.argv[1:]
     with suppress(ImportError, OSError, ValueError):
         import resource
@@ -96,4 +82,9 @@ def _serve() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    code = 1
+    try:
+        main()
+        code = 0
+    finally:
+        os._exit(code)  # whatever of V8 still runs

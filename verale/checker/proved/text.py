@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 _MOST_VALUES = 2**22
 """Of a picture. The program keeps lists of them, of 48 bytes each."""
-_KNOWN = {
+KNOWN = {
     "geometry": "euclidean cosine rooted_cosine inner_product softmax",
     "pooling": "max masked_max top_mean max_minus_mean max_minus_mean_distance",
     "readout": "linear soft_tree maximum",
@@ -77,30 +77,23 @@ _KNOWN = {
 """The parts that the program knows, by the names that it reads."""
 _NAMED = "log_ratio exp_distance threshold identity negated exponential quadratic rectified"
 """The similarities that it knows by name; it takes the steps of any other."""
-_UNKNOWN_LAYERS = ("gaussian",)
+UNKNOWN_LAYERS = ("gaussian",)
 """The kinds of layers that it does not know."""
-
-
-def unknown_part(head: Head) -> str | None:
-    """A part of a head that the program does not know; None if it knows all."""
-    parts = {"geometry": head.geometry, "pooling": head.pooling, "readout": head.readout}
-    return next((f"the {part} {name}" for part, name in parts.items() if name not in _KNOWN[part].split()), None)
-
-
-def unknown_layer(network: Network) -> str | None:
-    """A layer of a network that the program does not know; None if it knows all."""
-    unknown = (f"the layer {each.name} ({each.kind})" for each in network.layers if each.kind in _UNKNOWN_LAYERS)
-    return next(unknown, None)
 
 
 def head_text(head: Head) -> bytes:
     """The text of a head."""
     coordinates = _common(head.prototypes.bits, head.lower, head.upper)
+    similarity, readout = f"steps {_many(map(_step, head.similarity.chain.steps))}", head.readout
+    if head.similarity.name in _NAMED.split():
+        similarity = " ".join([head.similarity.name, *map(_fraction, head.similarity.values.values())])
+    if readout == "soft_tree":
+        readout = f"soft_tree {_list(head.absent)} {_list(head.present)}"
     return _line(
         *("head", _integers((head.depth, head.count, head.classes))),
-        *(_geometry(head), _similarity(head), _pooling(head), _readout(head)),
+        *(_geometry(head), similarity, _pooling(head), readout),
         *(_unit(coordinates), _matrix(head.prototypes, coordinates)),
-        *(_option(None if end is None else _scaled(end, coordinates)) for end in (head.lower, head.upper)),
+        *("none" if end is None else f"some {_scaled(end, coordinates):x}" for end in (head.lower, head.upper)),
         _affine(head.weight, head.bias),
         *(_own(head.similarity.scale, 1), _own(head.similarity.peak, 0)),
     )
@@ -174,13 +167,6 @@ def _geometry(head: Head) -> str:
             return head.geometry
 
 
-def _similarity(head: Head) -> str:
-    similarity = head.similarity
-    if similarity.name in _NAMED.split():
-        return " ".join([similarity.name, *map(_fraction, similarity.values.values())])
-    return f"steps {_many(map(_step, similarity.chain.steps))}"
-
-
 def _step(step: Step) -> str:
     return " ".join([step.kind, *(_fraction(step.numbers[name]) for name in step.of.fields)])
 
@@ -194,12 +180,6 @@ def _pooling(head: Head) -> str:
             return f"top_mean {head.k:x}"
         case _:
             return head.pooling
-
-
-def _readout(head: Head) -> str:
-    if head.readout == "soft_tree":
-        return f"soft_tree {_list(head.absent)} {_list(head.present)}"
-    return head.readout
 
 
 def _layer(layer: Layer) -> str:
@@ -287,10 +267,6 @@ def _many(items: Iterable[str]) -> str:
 def _list(values: Iterable[int]) -> str:
     values = tuple(values)
     return _integers((len(values), *values))
-
-
-def _option(value: int | None) -> str:
-    return "none" if value is None else f"some {value:x}"
 
 
 def _fraction(value: Fraction) -> str:

@@ -22,6 +22,7 @@ from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from math import isfinite, prod
 from typing import Any, NoReturn, TypeAlias, TypeVar
@@ -60,28 +61,29 @@ _ITEM_BYTES = {
 
 
 def read_object(data: bytes, what: str) -> dict[str, Any]:
-    """The JSON object that `data` holds. Raises FormatError, which names `what` and the fault.
-
-    Args:
-        data: UTF-8 text of at most LARGEST bytes.
-        what: the name of the document in messages, such as "the certificate".
-    """
+    """The JSON object that `data`, UTF-8 text of at most LARGEST bytes, holds. Raises FormatError, which names the
+    document, by `what`, and the fault."""
     if len(data) > LARGEST:
         raise FormatError(f"{what} has more than {LARGEST} bytes, the most that are allowed")
     try:
         source = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise FormatError(f"{what} is not UTF-8 ({error.reason} at byte {error.start})") from None
-    _check_structure(source, what)
+    bare, strings = _STRING.subn("", source, _MOST_TOKENS + 1)
+    depth = 0
+    for bracket in islice(_BRACKET.finditer(bare), _MOST_TOKENS):
+        depth += 1 if bracket[0] in "[{" else -1
+        if depth > _DEEPEST:
+            raise FormatError(f"{what} is nested deeper than {_DEEPEST}")
+    if strings + sum(map(bare.count, "[{]},")) > _MOST_TOKENS:
+        raise FormatError(f"{what} has more than {_MOST_TOKENS} strings, brackets and commas")
     try:
         value = json.loads(
             source,
             object_pairs_hook=_object,
             parse_int=_integer,
-            parse_float=lambda literal: _refuse(
-                literal, "a number with a fraction or exponent; write a hex float string"
-            ),
-            parse_constant=lambda literal: _refuse(literal, "no JSON number"),
+            parse_float=partial(_refuse, "a number with a fraction or exponent; write a hex float string"),
+            parse_constant=partial(_refuse, "no JSON number"),
         )
         if _SURROGATE.search(source):  # only an escape can make a lone one
             _encode(value)
@@ -94,17 +96,6 @@ def read_object(data: bytes, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise FormatError(f"{what} is {brief(value)}, expected one JSON object")
     return value
-
-
-def _check_structure(source: str, what: str) -> None:
-    bare, strings = _STRING.subn("", source, _MOST_TOKENS + 1)
-    depth = 0
-    for bracket in islice(_BRACKET.finditer(bare), _MOST_TOKENS):
-        depth += 1 if bracket[0] in "[{" else -1
-        if depth > _DEEPEST:
-            raise FormatError(f"{what} is nested deeper than {_DEEPEST}")
-    if strings + sum(map(bare.count, "[{]},")) > _MOST_TOKENS:
-        raise FormatError(f"{what} has more than {_MOST_TOKENS} strings, brackets and commas")
 
 
 def _encode(value: Any) -> None:
@@ -127,11 +118,11 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _integer(literal: str) -> int:
     if len(literal.lstrip("-")) > _LONGEST_INTEGER:
-        _refuse(literal, f"an integer of more than {_LONGEST_INTEGER} digits")
+        _refuse(f"an integer of more than {_LONGEST_INTEGER} digits", literal)
     return int(literal)
 
 
-def _refuse(literal: str, why: str) -> NoReturn:
+def _refuse(why: str, literal: str) -> NoReturn:
     raise FormatError(f"holds {brief(literal)}, {why}")
 
 
@@ -156,11 +147,8 @@ def fields(value: Any, where: str, required: tuple[str, ...], optional: tuple[st
 def record(
     value: Any, where: str, required: Readers, optional: Readers = _NONE, prefix: str | None = None
 ) -> dict[str, Any]:
-    """The fields of an object, each by its reader; of the optional ones those that are there. Raises FormatError.
-
-    Args:
-        prefix: how the names of fields begin in messages, by default with `where`.
-    """
+    """The fields of an object, each by its reader; of the optional ones those that are there. In messages the names of
+    fields begin with the prefix, by default with `where`. Raises FormatError."""
     fields(value, where, tuple(required), tuple(optional))
     prefix = f"{where}." if prefix is None else prefix
     readers = {**required, **optional}
@@ -206,22 +194,24 @@ def such(read: Reader[_T], holds: Callable[[_T], bool], expected: str) -> Reader
     return reader
 
 
+# Each of these gives the value, of the kind that it is named after, or raises FormatError.
+
+
 def integer(value: Any, where: str) -> int:
-    """`value`, an integer. Raises FormatError."""
     if type(value) is not int:  # in JSON a boolean is none
         raise FormatError(f"{where} is {brief(value)}, expected an integer")
     return value
 
 
 def index(value: Any, where: str) -> int:
-    """`value`, an integer that counts from 0. Raises FormatError."""
+    """An integer from 0."""
     if type(value) is not int or value < 0:
         raise FormatError(f"{where} is {brief(value)}, expected an integer from 0")
     return value
 
 
 def number(value: Any, where: str) -> Fraction:
-    """The number that `value` is the hex float of. Raises FormatError."""
+    """The number that the value is the hex float of."""
     exact = hex_float(text(value, where))
     if exact is None:
         raise FormatError(f"{where} is {brief(value)}, expected the hex float of a finite binary64, such as '0x1.8p-3'")
@@ -229,28 +219,16 @@ def number(value: Any, where: str) -> Fraction:
 
 
 def text(value: Any, where: str) -> str:
-    """`value`, a string. Raises FormatError."""
     if not isinstance(value, str):
         raise FormatError(f"{where} is {brief(value)}, expected a string")
     return value
 
 
 def digest(value: Any, where: str) -> str:
-    """`value`, a SHA-256. Raises FormatError."""
+    """A SHA-256."""
     if not _DIGEST.fullmatch(text(value, where)):
         raise FormatError(f"{where} is {brief(value)}, expected 64 lowercase hex digits")
     return str(value)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """Where a tensor lies in a safetensors file: from byte `begin` to before byte `end`, from the file's first one."""
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    begin: int
-    end: int
 
 
 @dataclass(frozen=True)
@@ -318,44 +296,40 @@ _VERSION = such(integer, (1).__eq__, "1")
 
 
 def read_tensors(data: bytes | bytearray) -> tuple[dict[str, str], dict[str, Tensor]]:
-    """The metadata and the tensors of a safetensors file. Raises FormatError, which names the tensor and the fault."""
-    metadata, entries = read_header(data, len(data))
-    whole = memoryview(data)
-    return metadata, {e.name: Tensor(e.name, e.dtype, e.shape, whole[e.begin : e.end]) for e in entries}
-
-
-def header_length(data: bytes | bytearray, size: int) -> int:
-    """How many bytes the header of a safetensors file takes, its own length included. Raises FormatError.
-
-    Args:
-        data: the file's first 8 bytes, or more.
-        size: of the file.
-    """
-    if size < 8 or len(data) < 8:
-        raise FormatError(f"the file has {size} bytes, expected a safetensors file: at least 8, its header's length")
-    length = int.from_bytes(data[:8], "little")
-    if length > min(_LONGEST_HEADER, size - 8):
-        raise FormatError(f"the header claims {length} bytes, expected at most {min(_LONGEST_HEADER, size - 8)}")
-    return 8 + length
-
-
-def read_header(data: bytes | bytearray, size: int) -> tuple[dict[str, str], list[Entry]]:
-    """The metadata and the tensors' places. Raises FormatError, which names the tensor and the fault.
-
-    Args:
-        data: the file's bytes, up to the end of its header or farther.
-        size: of the file.
-    """
-    start = header_length(data, size)
+    """The metadata and the tensors of a safetensors file, which lie one after the other, from the header to the end of
+    the file. Raises FormatError, which names the tensor and the fault."""
+    if len(data) < 8:
+        raise FormatError(
+            f"the file has {len(data)} bytes, expected a safetensors file: at least 8, its header's length"
+        )
+    length, most = int.from_bytes(data[:8], "little"), min(_LONGEST_HEADER, len(data) - 8)
+    if length > most:
+        raise FormatError(f"the header claims {length} bytes, expected at most {most}")
     if data[8:9] != b"{":
         raise FormatError("the header does not begin with '{', expected a safetensors file")
-    header = read_object(bytes(data[8:start]), "the header")
+    header = read_object(bytes(data[8 : 8 + length]), "the header")
     metadata = header.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
         raise FormatError(f"__metadata__ is {brief(metadata)}, expected an object of strings")
-    entries = [_entry(name, value, start) for name, value in header.items()]
-    _check_places(entries, start, size)
-    return metadata, entries
+    stored, places, tensors = memoryview(data)[8 + length :], [], {}
+    for name, value in header.items():
+        where = f"tensor {brief(name)}"
+        dtype, shape, (begin, end) = record(value, where, _ENTRY).values()
+        expected = prod(shape) * _ITEM_BYTES[dtype]
+        if end - begin != expected:
+            raise FormatError(f"{where} spans {end - begin} bytes, expected {expected} for {dtype} {list(shape)}")
+        places.append((begin, end, where))
+        tensors[name] = Tensor(name, dtype, shape, stored[begin:end])
+    at = 0
+    for begin, end, where in sorted(places):
+        if begin != at or end > len(stored):
+            raise FormatError(f"{where} lies at bytes {begin} to {end} of {len(stored)}, expected to begin at {at}")
+        at = end
+    if at != len(stored):
+        raise FormatError(
+            f"the tensors end at byte {at}, the file at byte {len(stored)}: it is cut short or has a tail"
+        )
+    return metadata, tensors
 
 
 _ENTRY: Readers = {
@@ -363,28 +337,3 @@ _ENTRY: Readers = {
     "shape": such(listed(index), lambda sizes: len(sizes) <= _MOST_DIMENSIONS, f"at most {_MOST_DIMENSIONS} sizes"),
     "data_offsets": listed(index, 2, "[begin, end]"),
 }
-
-
-def _entry(name: str, value: Any, start: int) -> Entry:
-    where = f"tensor {brief(name)}"
-    dtype, shape, (begin, end) = record(value, where, _ENTRY).values()
-    expected = prod(shape) * _ITEM_BYTES[dtype]
-    if end - begin != expected:
-        raise FormatError(f"{where} spans {end - begin} bytes, expected {expected} for {dtype} {list(shape)}")
-    return Entry(name, dtype, shape, start + begin, start + end)
-
-
-def _check_places(entries: list[Entry], start: int, size: int) -> None:
-    """Raises FormatError unless the tensors lie one after the other, from the header to the end of the file."""
-    at = start
-    for begin, end, name in sorted((each.begin, each.end, each.name) for each in entries):
-        if begin != at or end > size:
-            raise FormatError(
-                f"tensor {brief(name)} lies at bytes {begin - start} to {end - start} of {size - start}, expected to"
-                f" begin at {at - start}"
-            )
-        at = end
-    if at != size:
-        raise FormatError(
-            f"the tensors end at byte {at - start}, the file at byte {size - start}: it is cut short or has a tail"
-        )

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from ..dyadic import about
@@ -64,12 +64,7 @@ MOST_COLUMNS = 2**16
 
 @dataclass(frozen=True)
 class HeadPart:
-    """A part of a head.
-
-    Attributes:
-        kind: its name in head files.
-        numbers: the fields of its kind: fractions, integers, tuples of integers, or None.
-    """
+    """A part of a head: its kind, and the fields of that: fractions, integers, tuples of integers, or None."""
 
     kind: str
     numbers: Mapping[str, Any]
@@ -253,13 +248,37 @@ class HeadFile:
             if not kind.allows_soft_trees(self.chain) or self.pooling.kind != "max":
                 expected = " or ".join(name for name, each in SIMILARITIES.items() if each.soft_tree)
                 raise FormatError(f"readout is soft_tree, expected activations in [0, 1]: {expected}, pooling max")
-            _check_tree(self.readout.numbers["absent"], self.readout.numbers["present"], self.count)
+            self._check_tree(self.readout.numbers["absent"], self.readout.numbers["present"])
+
+    def _check_tree(self, absent: tuple[int, ...], present: tuple[int, ...]) -> None:
+        count = len(absent)
+        if len(present) != count or self.count != count:
+            raise FormatError(
+                f"readout has {count} absent and {len(present)} present children for {self.count} prototypes,"
+                " expected one of each for each"
+            )
+        for node, children in enumerate(zip(absent, present, strict=True)):
+            for child in children:
+                if not (node < child < count or -1 - count <= child < 0):
+                    raise FormatError(
+                        f"readout: node {node} has the child {child}, expected a later node,"
+                        f" or a leaf from -1 to {-1 - count}"
+                    )
+        if len({*absent, *present}) != 2 * count:
+            raise FormatError("readout has a node or a leaf with two parents, expected a tree")
 
 
 def read_head_file(data: bytes) -> HeadFile:
     """The head file of these bytes. Raises HeadError, which names the field or tensor."""
     try:
-        return _read(data)
+        description, tensors = read_described(data, LARGEST, METADATA_KEY, _REQUIRED, _OPTIONAL)
+        del description["version"]
+        return HeadFile(
+            sha256=hashlib.sha256(data).hexdigest(),
+            size=len(data),
+            tensors=tensors,
+            **{"readout": HeadPart("linear", {})} | description.pop("domain") | description,
+        )
     except FormatError as error:
         raise HeadError(f"head file: {error}") from None
 
@@ -269,56 +288,20 @@ def _part(value: Any, where: str) -> HeadPart:
     return HeadPart(*of_kind(value, where, _KINDS[where]))
 
 
-def _domain(value: Any, where: str) -> dict[str, Any]:
-    return record(value, where, dict.fromkeys(("lower", "upper"), nullable(number)))
-
-
-def _truth(value: Any, where: str) -> bool:
-    if not isinstance(value, bool):
-        raise FormatError(f"{where} is {brief(value)}, expected true or false")
-    return value
-
-
 _REQUIRED: Readers = {
     "geometry": _part,
-    "domain": _domain,
+    "domain": partial(record, required=dict.fromkeys(("lower", "upper"), nullable(number))),
     "similarity": _part,
     "pooling": _part,
     "labels": nullable(listed(text, expected="null or a list of strings, one a class")),
 }
-_OPTIONAL: Readers = {"readout": _part, "compared": _truth}
-
-
-def _read(data: bytes) -> HeadFile:
-    description, tensors = read_described(data, LARGEST, METADATA_KEY, _REQUIRED, _OPTIONAL)
-    del description["version"]
-    return HeadFile(
-        sha256=hashlib.sha256(data).hexdigest(),
-        size=len(data),
-        tensors=tensors,
-        **{"readout": HeadPart("linear", {})} | description.pop("domain") | description,
-    )
+_OPTIONAL: Readers = {
+    "readout": _part,
+    "compared": such(lambda value, where: value, lambda value: isinstance(value, bool), "true or false"),
+}
 
 
 def _is_some(row: array[float]) -> bool:
     """Whether a row is of 0 and 1, with a 1."""
     entries = set(row)
     return entries <= {0, 1} and 1 in entries
-
-
-def _check_tree(absent: tuple[int, ...], present: tuple[int, ...], prototypes: int) -> None:
-    count = len(absent)
-    if len(present) != count or prototypes != count:
-        raise FormatError(
-            f"readout has {count} absent and {len(present)} present children for {prototypes} prototypes,"
-            " expected one of each for each"
-        )
-    for node, children in enumerate(zip(absent, present, strict=True)):
-        for child in children:
-            if not (node < child < count or -1 - count <= child < 0):
-                raise FormatError(
-                    f"readout: node {node} has the child {child}, expected a later node,"
-                    f" or a leaf from -1 to {-1 - count}"
-                )
-    if len({*absent, *present}) != 2 * count:
-        raise FormatError("readout has a node or a leaf with two parents, expected a tree")

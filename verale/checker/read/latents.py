@@ -9,13 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TypeVar
 
 from ..dyadic import Exact, exact
 from ..errors import FormatError, LatentsError
-from .formats import Entry, Tensor, read_tensors
-
-_Stored = TypeVar("_Stored", Entry, Tensor)
+from .formats import Tensor, read_tensors
 
 LARGEST = 16 * 2**30
 """Bytes of a latents file that is read. A file can claim more than any machine has, and take no space."""
@@ -23,12 +20,7 @@ LARGEST = 16 * 2**30
 
 @dataclass(frozen=True)
 class Image:
-    """The latents (L, D) of one image.
-
-    Attributes:
-        values: finite numbers in the order (patch, coordinate).
-        depth: D.
-    """
+    """The latents (L, D) of one image: finite numbers in the order (patch, coordinate)."""
 
     values: array[float]
     depth: int
@@ -46,12 +38,8 @@ class Image:
 
 @dataclass(frozen=True)
 class LatentsFile:
-    """A latents file, whose numbers stay as they are stored.
-
-    Attributes:
-        tensor: (N, D, H, W) or (N, L, D), all of them finite.
-        tensors: all of the file, by name. Of others nothing is known.
-    """
+    """A latents file, whose numbers stay as they are stored: its tensor (N, D, H, W) or (N, L, D), all of them finite;
+    and all tensors of the file, by name. Of others nothing is known."""
 
     tensor: Tensor
     tensors: Mapping[str, Tensor]
@@ -77,26 +65,18 @@ class LatentsFile:
         return self.tensor.shape[1 if self.channels_first else 2]
 
 
-def latents_among(tensors: Mapping[str, _Stored]) -> _Stored:
-    """The tensor `latents` of a file. Raises FormatError unless it is there, of a shape and type that latents have."""
-    if "latents" not in tensors:
-        raise FormatError(f"holds {', '.join(map(ascii, tensors)) or 'no tensor'}, expected a tensor 'latents'")
-    stored = tensors["latents"]
-    if len(stored.shape) not in (3, 4) or 0 in stored.shape[1:]:
-        raise FormatError(
-            f"tensor 'latents' has shape {list(stored.shape)}, expected (N, D, H, W) or (N, L, D), with a patch and a"
-            " coordinate"
-        )
-    if stored.dtype not in ("F32", "F64"):
-        raise FormatError(f"tensor 'latents' has dtype {stored.dtype}, expected F32 or F64")
-    return stored
-
-
 def read_latents_file(data: bytes | bytearray) -> LatentsFile:
     """The latents file of these bytes. Raises LatentsError."""
     try:
         _, tensors = read_tensors(data)
-        tensor = latents_among(tensors)
+        if "latents" not in tensors:
+            raise FormatError(f"holds {', '.join(map(ascii, tensors)) or 'no tensor'}, expected a tensor 'latents'")
+        tensor = tensors["latents"]
+        if len(tensor.shape) not in (3, 4) or 0 in tensor.shape[1:]:
+            raise FormatError(
+                f"tensor 'latents' has shape {list(tensor.shape)}, expected (N, D, H, W) or (N, L, D), with a patch and"
+                " a coordinate"
+            )
         tensor.check_finite()
         return LatentsFile(tensor, tensors)
     except FormatError as error:
@@ -104,12 +84,7 @@ def read_latents_file(data: bytes | bytearray) -> LatentsFile:
 
 
 class Latents:
-    """The images of a latents file. Raises LatentsError unless it holds finite latents of the head's depth.
-
-    Args:
-        data: the file's bytes.
-        depth: D of the head.
-    """
+    """The images of a latents file. Raises LatentsError unless it holds finite latents of the head's depth."""
 
     def __init__(self, data: bytes, depth: int) -> None:
         self._file = read_latents_file(data)

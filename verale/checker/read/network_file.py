@@ -125,10 +125,14 @@ class Network:
 
 def read_network(data: bytes) -> Network:
     """The network of a file's bytes. Raises NetworkError, which names the field, layer or tensor."""
+    required: Readers = {"input": _input, "layers": lambda value, where: value}
     try:
-        return _read(data)
+        description, tensors = read_described(data, LARGEST, METADATA_KEY, required)
+        shape, mean, std = description["input"]
+        layers = _layers(description["layers"], shape, tensors)
     except FormatError as error:
         raise NetworkError(f"network file: {error}") from None
+    return Network(hashlib.sha256(data).hexdigest(), len(data), shape, mean, std, layers)
 
 
 def is_name(name: str) -> bool:
@@ -173,15 +177,6 @@ _KINDS: dict[str, Readers] = {
 _COMMON: Readers = {"name": text, "inputs": listed(text, expected="a list of names")}
 
 
-def _read(data: bytes) -> Network:
-    description, tensors = read_described(
-        data, LARGEST, METADATA_KEY, {"input": _input, "layers": lambda value, where: value}
-    )
-    shape, mean, std = description["input"]
-    layers = _layers(description["layers"], shape, tensors)
-    return Network(hashlib.sha256(data).hexdigest(), len(data), shape, mean, std, layers)
-
-
 def _input(value: Any, where: str) -> tuple[Shape, tuple[Fraction, ...], tuple[Fraction, ...]]:
     """The shape of a picture, and the mean and the deviation of each channel."""
     read = fields(value, where, ("shape", "mean", "std"))
@@ -216,12 +211,7 @@ def _layers(values: Any, shape: Shape, tensors: Mapping[str, Tensor]) -> tuple[L
 
 
 def _layer(value: Any, where: str, shapes: Mapping[str, Shape], tensors: Mapping[str, Tensor]) -> Layer:
-    """The layer, of the shape that follows from what it reads.
-
-    Args:
-        shapes: of the picture and the layers before.
-        tensors: of the file.
-    """
+    """The layer, of the shape that follows from what it reads: shapes of the picture and the layers before it."""
     kind, read_fields = of_kind(value, where, _KINDS, _COMMON)
     name, inputs = read_fields.pop("name"), read_fields.pop("inputs")
     if not is_name(name):

@@ -21,7 +21,7 @@ from math import prod
 
 from ..errors import FormatError, PictureError, UnprovedError
 from ..limit import LIMIT, Clock, allowed
-from .formats import Tensor, brief, read_tensors
+from .formats import brief, read_tensors
 
 LARGEST = 16 * 2**30
 """Bytes of a tensor file."""
@@ -68,12 +68,8 @@ class Picture:
 
 @dataclass(frozen=True)
 class PictureFile:
-    """A file of pictures.
-
-    Attributes:
-        name: for messages; "" where none is needed.
-        read: gives its bytes, whenever they are needed. May raise OSError; PictureError, if they are others by now.
-    """
+    """A file of pictures: its name for messages, "" where none is needed; and what gives its bytes, whenever they are
+    needed, which may raise OSError, and PictureError, if they are others by now."""
 
     name: str
     read: Callable[[], bytes]
@@ -107,13 +103,8 @@ class StoredPictures:
 
 @dataclass(frozen=True)
 class UnreadFile:
-    """A file that is left out of account.
-
-    Attributes:
-        name: the file's.
-        why: what is wrong with it, for a message.
-        limited: whether all that is wrong is the time that it takes to read it.
-    """
+    """A file that is left out of account: its name, what is wrong with it, for a message, and whether that is the time
+    alone that it takes to read it."""
 
     name: str
     why: str
@@ -154,7 +145,7 @@ def opened_files(
         except MemoryError:
             yield UnreadFile(file.name, "takes more memory than there is")
         except FormatError as error:
-            yield UnreadFile(file.name, f"{_kind(data)}: {error}")
+            yield UnreadFile(file.name, f"{'PNG' if data.startswith(SIGNATURE) else 'pictures'} file: {error}")
         except UnprovedError as error:
             taken += clock.taken
             yield UnreadFile(file.name, str(error), limited=True)
@@ -163,27 +154,12 @@ def opened_files(
             yield stored
 
 
-def _kind(data: bytes) -> str:
-    return "PNG file" if data[: len(SIGNATURE)] == SIGNATURE else "pictures file"
-
-
 def _opened(data: bytes, shape: tuple[int, int, int], clock: Clock) -> StoredPictures:
-    """The pictures of a file's bytes.
-
-    Args:
-        clock: what reading them may take.
-
-    Raises:
-        FormatError: a file that breaks a rule.
-        UnprovedError: one that takes longer, or more memory.
-    """
-    if data[: len(SIGNATURE)] != SIGNATURE:
-        return StoredPictures(shape, _tensor(data, shape).data, taken=clock.taken)
-    clock.keep(3 * prod(shape), 1)
-    return StoredPictures(shape, read_png(data, shape, clock.look), len(data), clock.taken)
-
-
-def _tensor(data: bytes, shape: tuple[int, int, int]) -> Tensor:
+    """The pictures of a file's bytes. Raises FormatError: a file that breaks a rule; UnprovedError: one that takes
+    longer than the clock allows, or more memory."""
+    if data.startswith(SIGNATURE):
+        clock.keep(3 * prod(shape), 1)
+        return StoredPictures(shape, read_png(data, shape, clock.look), len(data), clock.taken)
     _, tensors = read_tensors(data)
     if "pictures" not in tensors:
         raise FormatError(
@@ -196,18 +172,12 @@ def _tensor(data: bytes, shape: tuple[int, int, int]) -> Tensor:
         raise FormatError(
             f"tensor 'pictures' has shape {list(tensor.shape)}, expected (N, C, H, W) with the network's {list(shape)}"
         )
-    return tensor
+    return StoredPictures(shape, tensor.data, taken=clock.taken)
 
 
 class Pictures:
-    """The pictures of some files, each read when it is looked for. A file that cannot be used is left out of account.
-    Raises PictureError, which names the first, if none of them can.
-
-    Args:
-        files: tensor and PNG files, in the order in which they are searched.
-        shape: (C, H, W) of the network.
-        limit: seconds for each megabyte (`opened_files`).
-    """
+    """The pictures of some files, each read when it is looked for, in this order (`opened_files`). Files that cannot be
+    used are left out of account. Raises PictureError, which names the first, if none of them can."""
 
     def __init__(self, files: Sequence[PictureFile], shape: tuple[int, int, int], limit: float = LIMIT) -> None:
         self._files, self._shape = files, shape
@@ -272,13 +242,9 @@ class Pictures:
 
 
 def read_png(data: bytes, shape: tuple[int, int, int], passed: Callable[[], None] = lambda: None) -> bytes:
-    """The C H W bytes of the picture of a PNG file, in the order (c, y, x). Raises FormatError, which names the fault.
-
-    Args:
-        data: the file's bytes.
-        shape: (C, H, W), which the picture has to have; a grey one may stand for three channels.
-        passed: called at each row; may raise.
-    """
+    """The C H W bytes of the picture of a PNG file, in the order (c, y, x). It has to have the shape (C, H, W); a grey
+    one may stand for three channels. At each row `passed` is called, which may raise. Raises FormatError, which names
+    the fault."""
     if len(data) > LARGEST_PNG:
         raise FormatError(f"it has more than {LARGEST_PNG} bytes, the most that are allowed")
     if not data.startswith(SIGNATURE):
@@ -375,10 +341,6 @@ def _inflated(stream: bytes, size: int) -> bytes:
     return lines
 
 
-def _plus_left(row: bytes, above: bytes) -> Iterable[int]:
-    return map((255).__and__, accumulate(row))
-
-
 def _plus_above(row: bytes, above: bytes) -> Iterable[int]:
     """All bytes at once, as digits of one integer: their lower seven bits are added, which carries into no other byte,
     and the eighth ones are added without a carry."""
@@ -407,7 +369,7 @@ def _plus_nearest(row: bytes, above: bytes) -> Iterable[int]:
 
 _FILTERS: tuple[Callable[[bytes, bytes], Iterable[int]], ...] = (
     lambda row, above: row,
-    _plus_left,
+    lambda row, above: map((255).__and__, accumulate(row)),
     _plus_above,
     _plus_mean,
     _plus_nearest,

@@ -1,6 +1,6 @@
 """The similarities of certificates/v1.md as data: the kinds of steps, and which chain of steps each kind of head files
 names. What a chain gives is computed elsewhere, by each side for itself; here stands what follows from the steps alone:
-whether they rise or fall, their limit, their range, and whether they are convex.
+whether they rise or fall, their limit and their range.
 
 **Lemma.** Each step is a function of all real numbers that rises or falls throughout, not always strictly; so is their
 composition, which falls where an odd number of steps fall. `from_peak`, |m - c|, is the one exception: it comes first,
@@ -12,9 +12,6 @@ comes there is a rule of head files (`Chain.check`).
 
 **Ranges.** A range goes from the value at one end to that at the other; exponentials, roots and logarithms are rounded
 outward to rational numbers, so a range that has one number is exact. An end may be infinite, a limit.
-
-**Convexity.** f after g is convex where g is linear and f convex, where g is convex and f convex and rising, and where
-g is concave and f convex and falling; likewise for concave.
 """
 
 from __future__ import annotations
@@ -56,7 +53,6 @@ class StepKind:
         formula: of x, for people.
         over: where the step takes an end of a range, rounded down, and up.
         falls: whether it falls; all others rise.
-        bends: 1 where it is convex, -1 concave, 0 linear, None neither.
         domain: the numbers that it takes.
         fields: the names of its numbers.
         tensor: the tensor with one number a prototype that it uses.
@@ -65,7 +61,6 @@ class StepKind:
     formula: str
     over: Callable[[End, Numbers], Range]
     falls: bool = False
-    bends: int | None = 0
     domain: Range = _ALL
     fields: tuple[str, ...] = ()
     tensor: str | None = None
@@ -103,27 +98,25 @@ STEPS: dict[str, StepKind] = {
     "multiply": StepKind("number x", lambda x, of: _same(x * of["number"]), fields=("number",)),
     "negate": StepKind("-x", lambda x, _: _same(-x), falls=True),
     "log_ratio": StepKind(
-        "ln((x + over) / (x + under))", _log_ratio, falls=True, bends=1, domain=_FROM_0, fields=("over", "under")
+        "ln((x + over) / (x + under))", _log_ratio, falls=True, domain=_FROM_0, fields=("over", "under")
     ),
-    "exp": StepKind("exp(x)", _exp, bends=1, domain=(-inf, _ZERO)),
-    "root": StepKind("x^(1/2)", _root, bends=-1, domain=_FROM_0),
-    "square": StepKind("x^2", lambda x, _: _same(x * x), bends=1, domain=_FROM_0),
+    "exp": StepKind("exp(x)", _exp, domain=(-inf, _ZERO)),
+    "root": StepKind("x^(1/2)", _root, domain=_FROM_0),
+    "square": StepKind("x^2", lambda x, _: _same(x * x), domain=_FROM_0),
     "threshold": StepKind(
         "x where x >= number, else 0",
         lambda x, of: _same(x if x >= of["number"] else _ZERO),
-        bends=None,
         fields=("number",),
     ),
-    "rectify": StepKind("max(0, x)", lambda x, _: _same(max(_ZERO, x)), bends=1),
+    "rectify": StepKind("max(0, x)", lambda x, _: _same(max(_ZERO, x))),
     "reciprocal": StepKind(
         "1 / (x + number)",
         lambda x, of: _same(_ZERO if x == inf else 1 / (x + of["number"])),
         falls=True,
-        bends=1,
         domain=_FROM_0,
         fields=("number",),
     ),
-    "from_peak": StepKind("|x - peak|", lambda x, _: _FROM_0, bends=1, tensor="peak"),
+    "from_peak": StepKind("|x - peak|", lambda x, _: _FROM_0, tensor="peak"),
 }
 """The kinds of steps."""
 
@@ -226,16 +219,6 @@ class Chain:
         """Whether it lies in [0, 1], as soft trees need."""
         low, high = self.over(OBSERVABLES[self.geometry])
         return low >= 0 and high <= 1
-
-    @property
-    def convex(self) -> bool:
-        """Whether it is known to be a convex function of the observable."""
-        bends: int | None = 0
-        for step in self.steps:
-            before = None if bends is None else -bends if step.of.falls else bends
-            after = step.of.bends
-            bends = after if before == 0 else before if after == 0 else before if before == after else None
-        return bends in (0, 1)
 
 
 def _words(end: End) -> str:

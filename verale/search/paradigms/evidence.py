@@ -19,7 +19,7 @@ from verale.bounds import LinearMargins, activation_range
 from verale.certificate import ActivationStatement, Prices, Statement, SumStatement
 from verale.errors import UsageError
 from verale.head import Head, Linear
-from verale.head.evaluation import belonging
+from verale.head.head import belonging
 from verale.rounding import Enclosure, down
 from verale.search.digits import (
     FEW_DIGITS,

@@ -15,7 +15,7 @@ from torch import Tensor
 from verale.bounds import LinearMargins, Projection
 from verale.bounds.similarity import dissimilarity
 from verale.head import Head, LogRatio
-from verale.head.evaluation import similarity
+from verale.head.head import similarity
 from verale.rounding import Enclosure
 from verale.search.problem import Problem
 
@@ -91,7 +91,7 @@ def _similarity_of_likeness(head: Head) -> Callable[[Tensor], Tensor]:
 
         return log_ratio
     if head.similarity.unimodal:
-        return lambda likeness: head.similarity.at_distance_from_peak(likeness.neg_(), head.geometry, factor)
+        return lambda likeness: head.similarity.of(likeness.neg_(), head.geometry, factor, 0.0)
     if head.geometry.is_distance:
         return lambda likeness: similarity(head, likeness.neg())
     return lambda likeness: similarity(head, likeness)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import subprocess
 import sys
 import time
@@ -42,14 +41,6 @@ def test_answers_in_order(tmp_path, monkeypatch) -> None:
     assert talk.ask("refuted", b"x y\n", 9) == Answer("not covered", "a b", 1)
 
 
-def test_hints_may_be_long(tmp_path, monkeypatch) -> None:
-    talk = started(fake(tmp_path, "return 'hints: ' + 'ab ' * 9999 + 'c' if question != 'head' else None"), monkeypatch)
-    talk.ask("head", b"x\n", 99)
-    for question in ("entailment_hints", "instance_settings"):
-        answer = talk.ask(question, b"x\n", 99)
-        assert (answer.word, answer.why) == ("hints", "ab " * 9999 + "c")
-
-
 @pytest.mark.parametrize(
     ("question", "said"),
     [
@@ -65,13 +56,6 @@ def test_an_answer_is_to_what_was_asked(question, said, tmp_path, monkeypatch) -
         talk.ask("head", b"x\n", 99)
     with pytest.raises(ExecutableError, match=r"is no answer; nothing is proved"):
         talk.ask(question, b"x\n", 99)
-
-
-def test_the_question_is_told_as_it_is(tmp_path, monkeypatch) -> None:
-    body = f"open({str(tmp_path / 'told')!r}, 'a').write(line)"
-    talk = started(fake(tmp_path, body), monkeypatch)
-    talk.ask("head", b"head 1 2\n", 31)
-    assert (tmp_path / "told").read_text() == "head 0 1f head 1 2\n"
 
 
 @pytest.mark.parametrize(
@@ -227,16 +211,6 @@ def test_a_program_that_cannot_be_run_is_refused(tmp_path, monkeypatch) -> None:
     (tmp_path / "other").chmod(0o755)
     with pytest.raises(ExecutableError, match=r"other cannot be run \(Exec format error\)"):
         started(str(tmp_path / "other"), monkeypatch)
-
-
-def test_an_executable_that_is_not_there(tmp_path, monkeypatch) -> None:
-    (tmp_path / "no executable").write_text("#!/bin/sh\n")
-    for path in (tmp_path / "nowhere", tmp_path, tmp_path / "no executable"):
-        monkeypatch.setenv("VERALE_PROVED", str(path))
-        with pytest.raises(
-            KernelError, match=f"^kernel proved: there is no executable at {re.escape(str(path))}; build"
-        ):
-            find_executable()
 
 
 def test_an_executable_that_changes_is_refused(tmp_path, monkeypatch) -> None:

@@ -8,7 +8,6 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from support import files
 
 from verale.checker import Auditor, check
 from verale.checker.errors import KernelError
-from verale.checker.proved import dialogue, program
+from verale.checker.proved import program
 from verale.checker.proved.dialogue import Dialogue, UnavailableError
 from verale.checker.proved.program import SCRIPT, Program, find_program, find_script
 from verale.checker.proved.script_host import converse
@@ -55,25 +54,10 @@ def defined(tmp_path: Path, ask: str) -> Program:
 class TestConverse:
     """A line of the host, with an engine that is no V8."""
 
-    def test_what_it_asks_and_answers(self) -> None:
-        lines: list[str] = []
-
-        def engine(line: str) -> object:
-            lines.append(line)
-            return "not covered: a b"
-
-        answer, goes_on = converse(b"refuted 1f 3e8 x y\n", engine)
-        assert lines == ["refuted x y\n"] and goes_on
-        number, milliseconds, said = answer.split(b" ", 2)
-        assert (number, said) == (b"1f", b"not covered: a b\n") and int(milliseconds, 16) >= 0
-
     @pytest.mark.parametrize("said", [None, True, 1, ["proved"], b"proved"])
     def test_what_is_no_text_is_an_error(self, said) -> None:
         answer, goes_on = converse(b"entails 0 3e8 x\n", lambda _: said)
         assert answer.split(b" ", 2)[2].startswith(b"error: ") and not goes_on
-
-    def test_what_is_not_ascii_is_no_answer(self) -> None:
-        assert converse(b"entails 0 3e8 x\n", lambda _: "prov\u00e9d")[0].endswith(b" prov\\xe9d\n")
 
     def test_what_takes_too_much_proves_nothing(self) -> None:
         def large(_: str) -> object:
@@ -94,12 +78,6 @@ class TestConverse:
             raise RuntimeError("broken")
 
         assert converse(b"entails 0 3e8 x\n", engine)[0].endswith(b" error: RuntimeError: broken\n")
-
-
-def test_it_speaks_as_the_executable_does(found, tmp_path) -> None:
-    talk = Dialogue(defined(tmp_path, "return line === 'head x\\n' ? 'ready' : 'proved';"), 500)
-    assert talk.greeting == "verale-proved 2 other"
-    assert [talk.ask(question, b"x\n", 1000).word for question in ("head", "entails")] == ["ready", "proved"]
 
 
 @pytest.mark.parametrize(
@@ -203,17 +181,3 @@ def test_where_v8_cannot_run_the_next_checker_is_asked(found, tmp_path, monkeypa
     assert done.returncode == 0 and first.startswith("PROVED  {'entailment': 'arb'}")
     assert second.startswith("NOT_PROVED limit {} the proved checker could not be asked: it ended by signal ")
     assert list(tmp_path.iterdir()) == [tmp_path / "head", tmp_path / "certificate"] or len([*tmp_path.iterdir()]) == 2
-
-
-@pytest.fixture
-def hanging(tmp_path, found, monkeypatch) -> Iterator[Dialogue]:
-    monkeypatch.setattr(dialogue, "_PATIENCE", 0)
-    talk = Dialogue(defined(tmp_path, "if (line === 'head x\\n') return 'ready'; for (;;) {}"), 500)
-    monkeypatch.setattr(dialogue, "_STARTING", 0.5)
-    yield talk
-    talk.close()
-
-
-def test_a_host_that_hangs_is_ended(hanging) -> None:
-    answer = hanging.ask("entails", b"x\n", 10**6)
-    assert (answer.word, answer.why) == ("limit", "it did not answer in time") and not hanging.is_open

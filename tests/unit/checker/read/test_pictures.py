@@ -47,16 +47,6 @@ def test_reads_every_filter(shape: tuple[int, int, int], filters: list[int]) -> 
     assert colours == picture
 
 
-@pytest.mark.parametrize("mode", ["L", "RGB"])
-def test_reads_what_pillow_writes(mode: str) -> None:
-    shape = (1, 40, 30) if mode == "L" else (3, 40, 30)
-    smooth = [[[(x * y + 7 * c) % 256 for x in range(30)] for y in range(40)] for c in range(shape[0])]
-    interleaved = bytes(smooth[c][y][x] for y in range(40) for x in range(30) for c in range(shape[0]))
-    stream = io.BytesIO()
-    Image.frombytes(mode, (30, 40), interleaved).save(stream, "PNG", optimize=True)
-    assert pictures(stream.getvalue(), shape=shape).find(picture_digest(smooth)) is not None
-
-
 def test_a_row_of_a_tensor_and_a_png_file_have_the_same_digest() -> None:
     first, second = drawn_picture(GREY, 1), drawn_picture(GREY, 2)
     both = pictures(pictures_file([first, second]), png(first))
@@ -132,20 +122,6 @@ def test_a_picture_that_is_not_kept_is_read_again_and_has_to_be_the_same(monkeyp
     with pytest.raises(PictureError, match=r"^1\.png: was changed meanwhile"):
         found.find(second)
     assert found.find(first) is not None
-
-
-def test_each_picture_is_read_once(monkeypatch) -> None:
-    """However many certificates name it, and in whatever order."""
-    read: list[int] = []
-    seeds = range(1, 6)
-
-    def file(seed: int) -> PictureFile:
-        return PictureFile(f"{seed}.png", lambda: read.append(seed) or png(drawn_picture(GREY, seed)))
-
-    found = Pictures(list(map(file, seeds)), GREY)
-    for seed in (3, 1, 3, 5, 2, 4, 5):
-        assert found.find(picture_digest(drawn_picture(GREY, seed))) is not None
-    assert read == [*seeds] and module.LARGEST == 16 * 2**30
 
 
 def test_no_picture_is_read_before_it_is_looked_for() -> None:
