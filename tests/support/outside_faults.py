@@ -61,7 +61,7 @@ runs/origins.py OriginSearch._resumed: what was found for another head or networ
     same = (document['head'], document['network']) == (self._file.sha256, self._network.digest) => same = True
     unit/runs/test_origins.py::test_what_was_found_among_other_pictures_or_for_another_head_is_not_taken[head]
 
-datasets/certificates.py ParquetRows.open: parts of a dataset lie anywhere
+datasets/rows.py ParquetRows.open: parts of a dataset lie anywhere
     SentFile(info.path, folder) => info.path
     end_to_end/test_links_in_folders.py::test_parts_of_a_dataset_lie_in_its_folder
 report/single.py _shown: a head that nobody compared looks like one that was
@@ -440,10 +440,10 @@ runs/source.py Source.admitted: every file may be read
     SentFile(real, around[0]) if around and real is not None else None => file
     unit/report/test_outside.py::test_nothing_outside_is_read_or_shown[linked_files-csv]
 
-runs/workers/guard.py GuardedWorker.__init__: workers import any verale
+runs/workers/ray.py Worker.__init__: workers import any verale
     always found is not None and sources_digest(found) == sha256
     unit/ray/test_guard.py::test_a_worker_that_would_import_other_sources_imports_none
-runs/workers/guard.py sources_digest: the name of a module may be another module
+runs/workers/ray.py sources_digest: the name of a module may be another module
     b'%d %d\n%b%b' % (len(name), len(source), name, source) => name + b' %d\n' % len(source) + source
     unit/ray/test_guard.py::test_the_name_of_a_module_is_no_other_module
 runs/explain_model.py _digest_of_state: the name of a tensor may be another tensor

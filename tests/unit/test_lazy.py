@@ -31,7 +31,7 @@ HEAVY = {
 IN_TURN = {
     "verale": "import verale",
     "adapters": "import verale.adapters; verale.adapters.ARCHITECTURES",
-    "at scale": "import verale.runs.workers.ray, verale.datasets.latents",
+    "at scale": "import verale.runs.workers.ray, verale.datasets.rows",
     "a head": "verale.Head",
     "capture": "from verale.adapters import capture",
     "search": "from verale.search import explain, batches, prove",

@@ -21,7 +21,7 @@ from verale.runs.options import RunOptions
 
 if TYPE_CHECKING:
     from verale.checker.file_auditor import Outcome
-    from verale.datasets.certificates import PackedCertificate
+    from verale.datasets.rows import PackedCertificate
 
 _NOT_OF_ORIGINS = ("minimality", "entailment-only", "deployment")
 """Options that say what is to be proved of certificates."""
@@ -160,7 +160,7 @@ def command(
 
 
 def _packed(given: str) -> list[PackedCertificate]:
-    from verale.datasets.certificates import packed_certificates
+    from verale.datasets.rows import packed_certificates
 
     return packed_certificates(given)[0]
 

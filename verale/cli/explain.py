@@ -170,7 +170,7 @@ def _opened(
         case (str(head_path), str(latents_path), None, None):
             head, files = Head.load(head_path), (head_path, latents_path)
             if latents_path.endswith(".parquet") or Path(latents_path).is_dir():
-                from verale.datasets.latents import load_parquet
+                from verale.datasets.rows import load_parquet
 
                 latents, labels = load_parquet(latents_path)
                 files, inputs = (head_path, None), [Path(latents_path)]

@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 from verale.checker.certificate import LARGEST
 from verale.datasets import storage
-from verale.datasets.certificates import packed_certificates, row_of, write_rows
+from verale.datasets.rows import packed_certificates, row_of, write_rows
 from verale.errors import InputError
 from verale.files import CERTIFICATE_SUFFIX, SentFile, folder_of, is_certificate_name, read
 from verale.runs.arguments import HeadFile
@@ -21,7 +21,7 @@ from verale.runs.inputs import HEAD
 from verale.runs.written import RequiredFile, WrittenFiles, overwritten
 
 if TYPE_CHECKING:
-    from verale.datasets.certificates import PackedCertificate
+    from verale.datasets.rows import PackedCertificate
 
 _FORM = f"expected the plain name of a file, short and printable, that ends in {CERTIFICATE_SUFFIX}"
 
@@ -39,7 +39,7 @@ def pack(files: Sequence[str], out: str, inputs: Sequence[str], overwrite: bool)
             raise InputError(file, f"has a name that nobody can unpack: {_FORM}; rename it")
         if times[_alike(name)] > 1:
             raise InputError(file, f"is not the only {name}; names in a Parquet file must be unique")
-    if not overwrite and storage.exists(out):
+    if not overwrite and storage.info_of(out).type.name != "NotFound":
         raise InputError(out, f"already exists; {overwritten()}")
     if "://" not in out:
         require_output(out, [*inputs, *files])

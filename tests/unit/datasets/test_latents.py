@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from verale.datasets.latents import load_parquet
+from verale.datasets.rows import load_parquet
 from verale.errors import InputError
 from verale.head import as_patches
 

@@ -10,7 +10,7 @@ import pytest
 from support.commands import in_process
 
 from verale.checker import most_severe
-from verale.datasets.certificates import certificates_schema
+from verale.datasets.rows import certificates_schema
 
 SCHEMA = certificates_schema()
 

@@ -133,17 +133,17 @@ def test_an_address_where_nobody_answers_is_an_error_at_once() -> None:
         pipeline._require_answer(address)
 
 
-def test_an_address_where_something_else_answers_is_an_error_within_seconds(capfd) -> None:
+def test_an_address_where_something_else_answers_is_an_error_within_seconds(capfd, tmp_path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = f"127.0.0.1:{listening.getsockname()[1]}"
         pipeline._require_answer(address)
         with pytest.raises(UsageError, match="who answers is not Ray"):
-            pipeline._require_ray(address)
+            pipeline._connect(address, 1, str(tmp_path))
     assert capfd.readouterr().err == ""
 
 
 def test_the_address_is_tried_before_ray_is_loaded(monkeypatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", "host.invalid:1")
-    monkeypatch.setattr(pipeline, "_importable", None)
+    monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UsageError, match=r"'host\.invalid:1' \(nobody answers"), pipeline.start_ray(1):
         pass

@@ -7,9 +7,9 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import ray.cloudpickle
@@ -87,32 +87,29 @@ FULL = (
 )
 
 
-@pytest.mark.parametrize("begins", [False, True])
-def test_workers_that_start_late_are_told_of_once(begins, full, monkeypatch, caplog) -> None:
-    made = []
-
-    class Timer:
-        def __init__(self, seconds: float, function: Callable[[], None]) -> None:
-            assert seconds == pipeline._LATE
-            self.function, self.cancelled = function, False
-            made.append(self)
-
-        def start(self) -> None:
-            pass
-
-        def cancel(self) -> None:
-            self.cancelled = True
-
-    monkeypatch.setattr(threading, "Timer", Timer)
+def test_workers_that_start_late_are_told_of_once(full, caplog) -> None:
     workers = pipeline.Workers(3)
-    assert workers.process() is not workers.process()
-    if begins:
-        workers.begun()
-    (timer,) = made
-    assert timer.cancelled == begins
-    timer.function()
+    for _ in range(2):
+        workers.tell_late()
     said = f"no worker has begun after 60 s, though one may still start: {FULL}"
     assert [record.getMessage() for record in caplog.records] == [said]
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_a_worker_is_late_until_one_has_begun(begins, full, monkeypatch, caplog) -> None:
+    ready = iter([[], [True]])
+    actor = SimpleNamespace(ready=SimpleNamespace(remote=lambda: None))
+    made = SimpleNamespace(options=lambda **each: SimpleNamespace(remote=lambda **arguments: actor))
+    monkeypatch.setattr(ray, "remote", lambda kind: made)
+    monkeypatch.setattr(ray, "wait", lambda awaited, timeout: [next(ready)])
+    monkeypatch.setattr(ray, "get", lambda answer: answer)
+    monkeypatch.setattr(pipeline, "_LATE", -1)
+    workers = pipeline.Workers(3)
+    if begins:
+        workers.settled.acquire()
+    workers.process().begin((create, ("",)), 20)
+    workers.tell_late()
+    assert len(caplog.records) == (not begins)
 
 
 @pytest.mark.parametrize(
