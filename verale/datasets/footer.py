@@ -31,12 +31,8 @@ _RUN = (b"ray.data.", b"arrow.py_extension_type")
 
 
 def open_parquet(path: str, stream: NativeFile) -> ParquetFile:
-    """A Parquet file, of which nothing is read but its footer.
-
-    Raises:
-        InputError: a column has a type that is, or may be, a pickle.
-        OSError, ValueError, ArrowException: it is not a Parquet file.
-    """
+    """A Parquet file, of which nothing is read but its footer. Raises InputError: a column has a type that is, or may
+    be, a pickle; OSError, ValueError, ArrowException: it is not a Parquet file."""
     import pyarrow.parquet as pq
 
     if _names_what_runs(_footer(stream)):

@@ -38,10 +38,8 @@ _COMPUTED = {"real": "VERALE_PICTURE_IN_REAL_ARITHMETIC", "float32": "VERALE_PIC
 class Attestation:
     """The file of an attestation. It is there only once everything that it names was proved.
 
-    An earlier attestation of that name is removed at once, so that it cannot be taken for this audit's.
-
-    Raises:
-        InputError: the file exists and is not an attestation of ours, which stays as it is; or it cannot be written.
+    An earlier attestation of that name is removed at once, so that it cannot be taken for this audit's. Raises
+    InputError: the file exists and is not an attestation of ours, which stays as it is; or it cannot be written.
     """
 
     def __init__(self, path: str | Path, inputs: Iterable[str | Path | None] = ()) -> None:

@@ -55,11 +55,8 @@ class AuditSetup:
 
 
 def auditor_of(setup: AuditSetup, head: bytes | None = None) -> FileAuditor:
-    """The auditor; of the head's bytes, where its file has been read.
-
-    Raises:
-        InputError: a file of what certificates are about that cannot be used.
-    """
+    """The auditor; of the head's bytes, where its file has been read. Raises InputError: a file of what certificates
+    are about that cannot be used."""
     try:
         files = setup.head, setup.latents, setup.network, setup.pictures
         return FileAuditor(**vars(setup), opener=opener_of(*files), head_data=head)

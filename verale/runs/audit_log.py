@@ -283,12 +283,8 @@ def read_record(line: bytes | str) -> dict[str, Any]:
 
 def read_records(path: object, stream: BinaryIO) -> Iterator[tuple[dict[str, Any], int, int]]:
     """The records of an audit log, and where in it each begins and ends. After the last one comes nothing, or half a
-    record.
-
-    Raises:
-        InputError: a line that is not a record, or not the beginning of one at the end; or one with another verdict
-            than an earlier line, on the same bytes and run. The message names the line.
-    """
+    record. Raises InputError: a line that is not a record, or not the beginning of one at the end; or one with another
+    verdict than an earlier line, on the same bytes and run. The message names the line."""
     verdicts: dict[bytes, bytes] = {}
     reached = 0
     for number in count(1):

@@ -120,11 +120,8 @@ def classes_of_trained(network: Network, folder: object, images: Iterable[str]) 
 def earlier_source(
     directory: Path, source: SourceFile, overwrite: bool = False, inputs: Iterable[Path] = ()
 ) -> SourceFile | None:
-    """The directory's `source.json`, if it has one, of a run that may go on.
-
-    Raises:
-        InputError: it holds files of another source, or that are in the run's way.
-    """
+    """The directory's `source.json`, if it has one, of a run that may go on. Raises InputError: it holds files of
+    another source, or that are in the run's way."""
     written = WrittenFiles(directory)
     if overwrite or not written.exists(SOURCE):
         unknown = RequiredFile(problem="is there already, of unknown source")
@@ -141,11 +138,8 @@ def earlier_source(
 
 
 def captured_before(directory: Path, source: SourceFile) -> Tensor | None:
-    """The directory's latents; None where it lacks them, or the head.
-
-    Raises:
-        InputError: one of them is there, and is not the one that the source describes.
-    """
+    """The directory's latents; None where it lacks them, or the head. Raises InputError: one of them is there, and is
+    not the one that the source describes."""
     from verale.head import digest_of_all, load_latents, patches_of
 
     head, path = directory / HEAD, directory / LATENTS

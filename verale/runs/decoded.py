@@ -91,12 +91,8 @@ class Decoder:
         return f"decoded by {self.by}{scaled}"
 
     def png(self, path: Path, name: str, data: bytes) -> tuple[bytes, DecodedPicture]:
-        """The bytes of a PNG file of what a file shows, and where it comes from.
-
-        Raises:
-            InputError: a PNG file with another suffix; or a file that cannot be decoded, has transparent pixels, or
-                another size than the network's.
-        """
+        """The bytes of a PNG file of what a file shows, and where it comes from. Raises InputError: a PNG file with
+        another suffix; or a file that cannot be decoded, has transparent pixels, or another size than the network's."""
         from PIL import Image
 
         if data.startswith(SIGNATURE) and path.suffix.lower() != _PNG:

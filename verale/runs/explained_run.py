@@ -164,11 +164,8 @@ class ExplainedRun:
         return {index: digest for index, digest in found.items() if digest is not None} if all(found.values()) else None
 
     def stated(self, index: int) -> CertificateFile | None:
-        """The certificate of an image; None if it has none.
-
-        Raises:
-            InputError: one that cannot be read, is not about the run's head, or is not the one that the table names.
-        """
+        """The certificate of an image; None if it has none. Raises InputError: one that cannot be read, is not about
+        the run's head, or is not the one that the table names."""
         row = self.rows[index]
         if row.certificate is None:
             return None

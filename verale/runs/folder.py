@@ -88,10 +88,7 @@ class ResultFolder:
         latents: bytes | None = None,
     ) -> None:
         """Write the record as JSON, the table's rows, the page, certificates by their names, and latents, if any.
-
-        Raises:
-            InputError: a folder that cannot be written, or that holds other files of these names.
-        """
+        Raises InputError: a folder that cannot be written, or that holds other files of these names."""
         contents = (f"{json.dumps(record, indent=1)}\n".encode(), csv_table(rows), page, self.head, latents)
         named = {name: data for name, data in zip(self._names, contents, strict=False) if data is not None}
         files, record_name = {**certificates, **named}, self._names[0]

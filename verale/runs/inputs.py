@@ -59,10 +59,8 @@ def find_inputs(folder: Path, head: str | None = None, latents: str | None = Non
 
     A file that is given counts. Where the folder has another one, a warning says so. What is not given is the folder's
     own: `head.safetensors`; `latents.safetensors`, or the file in this folder to which `latents.link.json` leads.
-
-    Raises:
-        InputError: the folder's head is not the one that its `run.json` names, or the link leads out of the folder, to
-            no file, or to a file with other bytes. Neither matters where a file is given.
+    Raises InputError: the folder's head is not the one that its `run.json` names, or the link leads out of the folder,
+    to no file, or to a file with other bytes. Neither matters where a file is given.
     """
     own_head, own_latents = folder / HEAD, folder / LATENTS
     if head is None and lexists(own_head):
@@ -146,12 +144,9 @@ def _warn_if_different(name: str, given: str, own: Path) -> None:
 
 
 def _followed(link: Path) -> str | None:
-    """The file of the link's folder to which it leads; None without a link.
-
-    Raises:
-        InputError: it leads anywhere else. Who sends a folder chooses what its link says: any file of this machine, or
-            an address that would be opened over the network.
-    """
+    """The file of the link's folder to which it leads; None without a link. Raises InputError: it leads anywhere else.
+    Who sends a folder chooses what its link says: any file of this machine, or an address that would be opened over the
+    network."""
     if not lexists(link):
         return None
     remedy = f"give {option('latents')}, or remove this file if no instance is to be checked"

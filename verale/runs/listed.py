@@ -91,10 +91,7 @@ class Listing:
     @classmethod
     def of(cls, folder: Path) -> Listing | None:
         """The record of a folder; None where it has none, or its table names no certificates, as the papers' do not.
-
-        Raises:
-            InputError: a table that cannot be read.
-        """
+        Raises InputError: a table that cannot be read."""
         if lexists(folder / TABLE):
             from verale.runs.table import read_table
 
@@ -159,11 +156,8 @@ def differences(
 
 
 def rows_of(table: str, whole: bool) -> list[Explained]:
-    """The rows of a table, of which there are some; a warning says if its run is not finished.
-
-    Raises:
-        InputError: a table that cannot be read, or has no rows; the message names file, line and column.
-    """
+    """The rows of a table, of which there are some; a warning says if its run is not finished. Raises InputError: a
+    table that cannot be read, or has no rows; the message names file, line and column."""
     from verale.runs.table import read_table
 
     rows, path = read_table(table, whole=whole), Path(table)

@@ -201,12 +201,8 @@ def model_images(
 def known_labels(
     images: ModelImages, labels: Sequence[int] | None, head: Head
 ) -> tuple[list[int] | None, list[str] | None]:
-    """True classes, given or from subfolders, and the classes' names where they are known.
-
-    Raises:
-        LatentsError: labels that do not fit.
-        InputError: a subfolder with the name of no class, or labels that contradict it.
-    """
+    """True classes, given or from subfolders, and the classes' names where they are known. Raises LatentsError: labels
+    that do not fit; InputError: a subfolder with the name of no class, or labels that contradict it."""
     from verale.head import require_labels
 
     names = list(head.labels) if head.labels is not None else None

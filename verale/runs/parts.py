@@ -175,11 +175,8 @@ def _explained_on(
     here: Callable[[Range], Part],
 ) -> Iterator[Part]:
     """The parts, explained on a cluster. One that kills its workers is split, down to single images, and such an image
-    has no certificate; alone, it may have another one than in its batch.
-
-    Raises:
-        VeraleError: all parts kill their workers.
-    """
+    has no certificate; alone, it may have another one than in its batch. Raises VeraleError: all parts kill their
+    workers."""
     whole = cut(left, _part_size(batches, sum(stop - start for start, stop in left), cluster.size))
     todo, unfinished, deaths = deque(whole), len(whole), Counter[Range]()
     fatal: set[Range] | None = set()
@@ -342,10 +339,7 @@ class Reserves:
 
     An explanation is shrunk until its margins are hardly positive, and then rounding may make up for them. So such an
     image is explained again as if each rival's logit were greater by what is lost: these statements leave as much more.
-    They are not minimal for the head itself, and the certificate does not claim it.
-
-    Raises:
-        UsageError: another readout.
+    They are not minimal for the head itself, and the certificate does not claim it. Raises UsageError: another readout.
     """
 
     def __init__(self, head: Head, deployment: Deployment, options: SearchOptions) -> None:

@@ -151,11 +151,8 @@ class RunFolder:
         return [self.by_index[index] for index in sorted(self.by_index)]
 
     def finish(self, total: int) -> None:
-        """Sort the rows of the table, and the names of the files.
-
-        Raises:
-            InputError: the folder is not where it was, or lacks files that the run wrote, or has others in their place.
-        """
+        """Sort the rows of the table, and the names of the files. Raises InputError: the folder is not where it was, or
+        lacks files that the run wrote, or has others in their place."""
         self._files.require_there()
         self._require_described()
         digests = {row.certificate: str(row.sha256) for row in self.rows if row.certificate}

@@ -114,10 +114,7 @@ class SearchedPictures:
 
     def keep(self, folder: Path, named: Mapping[int, str], head: str, by: str) -> None:
         """Write the PNG files of pictures and `source.json`, and remove those that the command wrote there before.
-
-        Raises:
-            InputError: a file that cannot be written, or a picture that was changed meanwhile.
-        """
+        Raises InputError: a file that cannot be written, or a picture that was changed meanwhile."""
         files: dict[str, bytes] = {}
         for file in sorted(named):
             shown = next(self.files.opened([file], files))

@@ -59,12 +59,9 @@ class SeenPictures:
     def load(
         cls, network: str | Path, path: str | Path, arithmetic: Arithmetic = "real", resize: int | None = None
     ) -> SeenPictures:
-        """A network's file; and pictures from a folder of picture files, from one, or from a safetensors file.
-
-        Raises:
-            InputError: a network or a file of pictures that cannot be used, or a folder of which none can.
-            UsageError: an unknown arithmetic, or a size that cannot be had.
-        """
+        """A network's file; and pictures from a folder of picture files, from one, or from a safetensors file. Raises
+        InputError: a network or a file of pictures that cannot be used, or a folder of which none can; UsageError: an
+        unknown arithmetic, or a size that cannot be had."""
         from verale.errors import NetworkError
         from verale.network import LARGEST_NETWORK, FrozenNetwork
 

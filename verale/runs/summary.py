@@ -77,10 +77,8 @@ def summarize(source: str) -> list[RunSummary]:
     """The summaries of a folder or a table: all images, then those predicted correctly and incorrectly, where known.
 
     For an unfinished run, the images explained so far count, and a warning says so; others say why images have no
-    certificate.
-
-    Raises:
-        InputError: a table that cannot be read, or has no rows; the message names file, line and column.
+    certificate. Raises InputError: a table that cannot be read, or has no rows; the message names file, line and
+    column.
     """
     table = table_of(source)
     path = Path(table)
@@ -160,11 +158,8 @@ class PrototypeSummary:
 
 
 def by_class(source: str) -> list[ClassSummary]:
-    """The classes of a folder or a table: those that are predicted, then the true ones, where known.
-
-    Raises:
-        InputError: a table or a folder that cannot be used.
-    """
+    """The classes of a folder or a table: those that are predicted, then the true ones, where known. Raises InputError:
+    a table or a folder that cannot be used."""
     table = table_of(source)
     rows: Sequence[Explained]
     names: Sequence[str] = ()
@@ -197,11 +192,8 @@ def by_class(source: str) -> list[ClassSummary]:
 
 
 def by_prototype(source: str) -> list[PrototypeSummary]:
-    """The prototypes of a folder's head, those first that most explanations name.
-
-    Raises:
-        InputError: a table, or a folder without its head; a certificate that cannot be read or is about another head.
-    """
+    """The prototypes of a folder's head, those first that most explanations name. Raises InputError: a table, or a
+    folder without its head; a certificate that cannot be read or is about another head."""
     if lexists(source) and not Path(source).is_dir():
         raise InputError(
             source, "is a table, which does not say what statements are about; give the folder of its certificates"

@@ -479,11 +479,7 @@ def _noted_of(folder: Path) -> dict[str, _Noted]:
 
 def _parsed(data: bytes) -> tuple[dict[str, _Noted], bool]:
     """What the lines of `files.json` say; and whether the last one is whole. One that is not is left out: its file is
-    not written yet.
-
-    Raises:
-        ValueError: no file of verale's, in a few words.
-    """
+    not written yet. Raises ValueError: no file of verale's, in a few words."""
     if not data.startswith(_HEADING):
         raise ValueError(f"it does not begin with {_HEADING.decode().strip()}")
     *lines, rest = data[len(_HEADING) :].split(b"\n")

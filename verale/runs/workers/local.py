@@ -53,12 +53,8 @@ class Process(Protocol):
         """Give it its job, and the level from which on it logs. Raises OSError: it has died."""
 
     def ask(self, message: tuple[Any, ...]) -> object:
-        """What its job returns for these arguments; None where that raised an error.
-
-        Raises:
-            OSError, EOFError, pickle.UnpicklingError: it has died.
-            VeraleError: it cannot do any task.
-        """
+        """What its job returns for these arguments; None where that raised an error. Raises OSError, EOFError,
+        pickle.UnpicklingError: it has died; VeraleError: it cannot do any task."""
 
     def kill(self) -> None:
         """End it, whatever it does."""
