@@ -19,37 +19,8 @@ from pathlib import Path, PurePosixPath
 
 from verale.errors import InputError
 
-__all__ = [
-    "CERTIFICATE_SUFFIX",
-    "LARGEST",
-    "LARGEST_LATENTS",
-    "SentFile",
-    "append_bytes",
-    "certificate_index",
-    "certificate_name",
-    "certificates_folder",
-    "certificates_in",
-    "followed",
-    "in_one_line",
-    "is_certificate_name",
-    "is_dataset",
-    "lies_in",
-    "open_regular",
-    "opener_of",
-    "read",
-    "read_buffer",
-    "reading",
-    "remove_empty_folder",
-    "remove_file",
-    "require_inside",
-    "require_size",
-    "require_writable",
-    "write_atomically",
-]
-
 _CERTIFICATES = "certificates"
-_MOST_LINKS = 8
-"""How often a path is looked up anew in a folder in which links are replaced meanwhile."""
+_MOST_LINKS = 8  # how often a path is looked up anew in a folder in which links are replaced meanwhile
 _HAS_DESCRIPTORS = os.open in os.supports_dir_fd
 """Whether files of a folder are opened by its descriptor; not on Windows."""
 _IRREGULAR = "it is a pipe, socket or device; write its content to a regular file"

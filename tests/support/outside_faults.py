@@ -54,7 +54,7 @@ cli/origins.py audit_origins: a file about another head is passed over
 report/origins.py origins_beside: origins of another head than the certificate's are told
     never named not in (None, head.sha256)
     unit/cli/test_origins.py::test_show_says_nothing_of_another_heads_prototypes
-runs/searched.py SearchedPictures.keep: a photograph that was changed meanwhile is kept in place of the one proved
+runs/origins.py SearchedPictures.keep: a photograph that was changed meanwhile is kept in place of the one proved
     never shown.picture(0).digest != named[file]
     unit/runs/test_origins.py::test_a_photograph_that_is_changed_meanwhile_is_not_kept
 runs/origins.py OriginSearch._resumed: what was found for another head or network is taken
@@ -87,22 +87,22 @@ adapters/published/pipnet.py arguments: the threshold is not that of the call
     unit/adapters/test_original.py::test_the_threshold_decides_how_pipnet_is_called
 runs/audit_log.py subject_of: a verdict belongs to a name
     [digest, run] => [run]
-    unit/runs/test_audit_log.py::test_an_outcome_is_known_for_the_same_bytes_and_options
+    unit/runs/test_audit.py::test_an_outcome_is_known_for_the_same_bytes_and_options
 runs/audit_log.py subject_of: a verdict belongs to any run
     [digest, run] => [digest]
-    unit/runs/test_audit_log.py::test_an_outcome_is_known_only_where_all_of_its_run_is_the_same
+    unit/runs/test_audit.py::test_an_outcome_is_known_only_where_all_of_its_run_is_the_same
 runs/audit_log.py read_records: two verdicts on the same bytes
-    never not _agrees(verdicts, record)
-    unit/runs/test_audit_log.py::test_a_log_with_two_verdicts_on_the_same_bytes_is_refused_and_left_alone
+    never verdicts.setdefault(subject, verdict) != verdict
+    unit/runs/test_audit.py::test_a_log_with_two_verdicts_on_the_same_bytes_is_refused_and_left_alone
 runs/audit_log.py read_records: a report reads a log that contradicts itself
-    never not _agrees(verdicts, record)
+    never verdicts.setdefault(subject, verdict) != verdict
     unit/report/test_verdicts.py::test_a_log_that_contradicts_itself_is_refused
 runs/audit_log.py AuditLog.known: a record that was put in another's place counts
     never subject_of(record['sha256'], record['run']) != subject
-    unit/runs/test_audit_log.py::test_a_record_in_the_place_of_another_is_not_known
+    unit/runs/test_audit.py::test_a_record_in_the_place_of_another_is_not_known
 runs/audit_log.py AuditLog.known: a taken verdict looks new
     {'certificate': name_of(path), 'reused': True} => {'certificate': name_of(path)}
-    unit/runs/test_audit_log.py::test_a_known_certificate_may_have_moved
+    unit/runs/test_audit.py::test_a_known_certificate_may_have_moved
 runs/audit_log.py _object: a key may repeat
     never len(value) != len(pairs)
     unit/runs/test_records.py::test_a_repeated_key_is_refused
@@ -157,17 +157,17 @@ runs/seen.py SeenPictures.of: the names of pictures that cannot be used stand fo
 runs/audit.py outcome_of: what cannot be read is proved
     unusable(path.name, str(error), auditor.run)
     => Outcome(unusable(path.name, str(error), auditor.run).record | {'exit_code': 0})
-    unit/runs/test_processes.py::test_a_stored_certificate_that_cannot_be_read_stops_nothing
+    unit/runs/test_audit.py::test_a_stored_certificate_that_cannot_be_read_stops_nothing
 runs/audit.py outcome_of: a stored certificate is read as a file
     without data
-    unit/runs/test_processes.py::test_a_stored_certificate_is_its_bytes_whatever_file_has_its_name
+    unit/runs/test_audit.py::test_a_stored_certificate_is_its_bytes_whatever_file_has_its_name
 runs/audit.py _known: a head may change meanwhile
     never outcome.record['run'] != run
-    unit/runs/test_processes.py::test_a_head_or_latents_that_change_before_a_process_reads_them_end_the_audit
+    unit/runs/test_audit.py::test_a_head_or_latents_that_change_before_a_process_reads_them_end_the_audit
 runs/audit.py _alone: what killed a process is proved
     unusable(name_of(path), DIED, run)
     => __import__('verale').checker.file_auditor.Outcome(unusable(name_of(path), DIED, run).record | {'exit_code': 0})
-    unit/runs/test_processes.py::test_a_process_that_dies_costs_one_certificate
+    unit/runs/test_audit.py::test_a_process_that_dies_costs_one_certificate
 runs/workers/local.py _fresh: processes import what lies in the current folder
     [sys.executable, '-P', '-c', _PROGRAM, json.dumps(sys.path)]
     => [sys.executable, '-c', _PROGRAM, json.dumps(sys.path)]
@@ -294,7 +294,7 @@ runs/attestation.py _add: a file may change
     unit/runs/test_attestation.py::test_no_statement_is_made_of_a_file_that_changed[head]
 report/page.py _in_full: pictures that were made from other files are told as these files
     never collection.source.decoded
-    unit/runs/test_decoded.py::test_a_page_says_what_is_not_proved
+    unit/runs/test_seen.py::test_a_page_says_what_is_not_proved
 runs/audit_log.py _contradiction: a picture is proved in no arithmetic, or latents in one
     always ('picture' in claims) == (record.get('arithmetic') is not None) or 'arithmetic' not in record
     unit/runs/test_records.py::test_a_picture_is_proved_in_an_arithmetic
@@ -381,7 +381,7 @@ runs/written.py WrittenFiles.require_room: a run begins though a file was change
     unit/runs/test_written.py::test_nothing_goes_before_all_is_known_to_be_as_it_was
 runs/written.py WrittenFiles.require_free: a run begins though a file of somebody else is in its way
     overwrite and self.is_ours(name) => overwrite
-    unit/runs/test_folder.py::test_results_replace_no_file_of_somebody_else[True-rules.json]
+    unit/runs/test_moved_folder.py::test_results_replace_no_file_of_somebody_else[True-rules.json]
 runs/written.py WrittenFiles._require_removable: a file that the run reads is removed
     never identity_of(self.directory / name) in read_now
     unit/runs/test_written.py::test_nothing_goes_before_all_is_known_to_be_as_it_was
@@ -396,7 +396,7 @@ runs/written.py _parsed: any file may have been the list of names
     unit/runs/test_written.py::test_names_that_verale_did_not_write_are_refused[no list]
 runs/folder.py ResultFolder.write: results are written before all have room
     kept = self._kept(written, files) => kept = []
-    unit/runs/test_folder.py::test_results_replace_no_file_of_somebody_else[True-mine.ale.json]
+    unit/runs/test_moved_folder.py::test_results_replace_no_file_of_somebody_else[True-mine.ale.json]
 runs/folder.py pictures_in: pictures of somebody else become a run's
     return [name for name in names if name not in needed] => return []
     end_to_end/test_nothing_is_lost.py::test_pictures_of_an_earlier_run_and_others
@@ -442,10 +442,10 @@ runs/source.py Source.admitted: every file may be read
 
 runs/workers/ray.py Worker.__init__: workers import any verale
     always found is not None and sources_digest(found) == sha256
-    unit/ray/test_guard.py::test_a_worker_that_would_import_other_sources_imports_none
+    unit/ray/test_ray.py::test_a_worker_that_would_import_other_sources_imports_none
 runs/workers/ray.py sources_digest: the name of a module may be another module
     b'%d %d\n%b%b' % (len(name), len(source), name, source) => name + b' %d\n' % len(source) + source
-    unit/ray/test_guard.py::test_the_name_of_a_module_is_no_other_module
+    unit/ray/test_ray.py::test_the_name_of_a_module_is_no_other_module
 runs/explain_model.py _digest_of_state: the name of a tensor may be another tensor
     in_one_line(name.encode()) => name.encode()
     end_to_end/test_own_module.py::test_the_name_of_a_tensor_is_no_other_tensor
@@ -517,7 +517,7 @@ runs/folder.py locked: a folder that took the place of another is locked
     without held.require_there()
     unit/runs/test_moved_folder.py::test_a_folder_that_is_replaced_before_it_is_locked_is_not_locked
 runs/listed.py Listing.of: a folder of rules lists nothing
-    lexists(folder / name) => False
+    lexists((path := (folder / name))) => False
     end_to_end/test_incomplete_folder.py::test_a_list_of_rules_lists_its_certificates
 runs/listed.py Listing.differences: certificates that are missing are not missed
     name not in there => False

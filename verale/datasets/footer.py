@@ -165,12 +165,9 @@ class _Reader:
         return coded >> 1 ^ -(coded & 1)
 
 
-_ROWS = 2**20
-"""Rows that any file may have; a larger file may have one more for each byte."""
-_BYTES = 2**27
-"""Bytes that a row group of any file may hold in a column; 128 MiB."""
-_EXPANSION = 64
-"""Further bytes that a row group may hold for each byte of the file."""
+_ROWS = 2**20  # rows that any file may have; a larger file may have one more for each byte
+_BYTES = 2**27  # bytes that a row group of any file may hold in a column; 128 MiB
+_EXPANSION = 64  # further bytes that a row group may hold for each byte of the file
 _WORK, _WORK_A_BYTE = 2**24, 16
 """Row groups times row groups times columns: reading a group takes a look at all of them."""
 _WIDTHS = {1: 4, 2: 8, 3: 12, 4: 4, 5: 8}

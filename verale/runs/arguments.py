@@ -31,13 +31,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class HeadFile:
     """A head's file, read once: what is printed, searched with and audited with is of these bytes, though another file
-    may have the path by now.
-
-    Attributes:
-        path: of the file; `head` where a head was given that is no file.
-        data: its bytes.
-        given: that head.
-    """
+    may have the path by now. The path is `head` where a head was given that is no file."""
 
     path: str
     data: bytes
@@ -45,17 +39,10 @@ class HeadFile:
 
     @classmethod
     def of(cls, head: str | Path | Head | HeadFile, limit: int = -1) -> HeadFile:
-        """A file that is read already, or that of a path, which is read now, or what `Head.save` would write.
-
-        Args:
-            head: the head.
-            limit: how many bytes of a file are read at most; without it, a large file is refused.
-
-        Raises:
-            InputError: a file that cannot be read.
-            UsageError: neither a head nor a path, or a head from a file that other software wrote: certificates name
-                that file by its digest, and the head does not remember its bytes.
-        """
+        """A file that is read already, or that of a path, of which at most `limit` bytes are read now, or what
+        `Head.save` would write. Raises InputError: a file that cannot be read, or is large without a limit; UsageError:
+        neither a head nor a path, or a head from a file that other software wrote: certificates name that file by its
+        digest, and the head does not remember its bytes."""
         if isinstance(head, HeadFile):
             return head
         if is_path(head):

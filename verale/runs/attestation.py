@@ -29,8 +29,7 @@ _READ = ("head", "latents", "network", "pictures")
 
 _SUMMARY = ("status", "claims", "by", "predicted", "paradigm", "statements", "margin")
 """The fields of a record that its certificate carries."""
-_CLAIMS = ("entailment", "instance", "picture", "minimality", "deployment")
-"""Those that have a property."""
+_CLAIMS = ("entailment", "instance", "picture", "minimality", "deployment")  # those that have a property
 _COMPUTED = {"real": "VERALE_PICTURE_IN_REAL_ARITHMETIC", "float32": "VERALE_PICTURE_IN_FLOAT32"}
 """The property of a picture that is proved, by the arithmetic in which the network gives its latents."""
 

@@ -84,16 +84,8 @@ def origins_auditor(
     images: str | Path,
     options: AuditOptions | str | None = None,
 ) -> Auditor:
-    """The checker for origins files.
-
-    Args:
-        head, network: their files.
-        images: a folder of PNG files, a PNG file, or a tensor file of pictures.
-        options: who proves, and how long that may take.
-
-    Raises:
-        InputError: a file that cannot be used.
-    """
+    """The checker for origins files, of a head, a network, and a folder of PNG files, a PNG file, or a tensor file of
+    pictures. Raises InputError: a file that cannot be used."""
     from verale.runs.arguments import HeadFile
 
     file = HeadFile.of(head)
@@ -154,6 +146,7 @@ def audit(
     Soundness: PROVED means that the checker, which shares no code with the search, proved every checked claim. It reads
         bytes: of an object, those of the file that its `save` writes.
     """
+    from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
     from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, latents_bytes, named
 
     asked = audit_options(options, fields)
@@ -164,27 +157,22 @@ def audit(
     file = HeadFile.of(head, LARGEST_HEAD + 1)
     images = None if latents is None else latents_bytes(latents, file)
     document = certificate_bytes(certificate, LARGEST + 1)
+    seen: dict[str, object] = {}
+    if network is not None and pictures is not None:
+        try:
+            files, _ = picture_files(str(pictures))
+        except OSError as error:
+            raise InputError(pictures, f"cannot be read ({error.strerror}); expected a file or a folder") from error
+        data = read(network, "a network file (safetensors)", LARGEST_NETWORK + 1)
+        seen = {"network": data, "pictures": files}
     try:
-        return auditor_for(file, images, asked, **_seen(network, pictures)).check(document)
+        return auditor_for(file, images, asked, **seen).check(document)
     except LatentsError as error:
         raise InputError(named(latents, "latents"), str(error)) from error
     except NetworkError as error:
         raise InputError(str(network), str(error)) from error
     except PictureError as error:
         raise InputError(*str(error).split(": ", 1)) from error
-
-
-def _seen(network: str | Path | None, pictures: str | Path | None) -> dict[str, object]:
-    """What the checker is given of both. Raises InputError: a file that cannot be read."""
-    if network is None or pictures is None:
-        return {}
-    from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
-
-    try:
-        files, _ = picture_files(str(pictures))
-    except OSError as error:
-        raise InputError(pictures, f"cannot be read ({error.strerror}); expected a file or a folder") from error
-    return {"network": read(network, "a network file (safetensors)", LARGEST_NETWORK + 1), "pictures": files}
 
 
 def audit_files(
@@ -269,21 +257,15 @@ def audited_by(
             yield outcome
 
 
-_Task = tuple[int, str | Stored]
-"""A certificate and its place among all."""
+_Task = tuple[int, str | Stored]  # A certificate and its place among all
 
 
 def in_processes(
     paths: Sequence[str | Stored], setup: AuditSetup, jobs: int, run: dict[str, Any], cluster: Cluster | None = None
 ) -> Iterator[Outcome]:
-    """The outcomes, in the order of the paths. A certificate whose process dies is audited once more, alone.
-
-    Args:
-        cluster: where the processes are; by default on this machine.
-
-    Raises:
-        InputError: the head or the latents file changes meanwhile; each process reads them when it starts.
-    """
+    """The outcomes, in the order of the paths, by processes of this machine or of a cluster. A certificate whose
+    process dies is audited once more, alone. Raises InputError: the head or the latents file changes meanwhile; each
+    process reads them when it starts."""
     waiting: dict[int, Outcome] = {}
     todo: deque[_Task] = deque(enumerate(paths))
     with _started(min(jobs, len(paths)), setup, todo, cluster) as processes:

@@ -37,13 +37,8 @@ _AGAIN = "move it away, then the same command writes it again"
 
 @dataclass(frozen=True, eq=False)
 class CapturedImages:
-    """What a network makes of images.
-
-    Attributes:
-        latents: (N, D, H, W) float32.
-        labels: N true classes where the folder has subfolders of known classes.
-        beside: the files that say where they come from, by name; none where an earlier run has written them.
-    """
+    """What a network makes of images: latents (N, D, H, W) float32, N true classes where the folder has subfolders of
+    known classes, and the files that say where they come from, by name; none where an earlier run has written them."""
 
     head: Head
     latents: Tensor
@@ -59,23 +54,24 @@ def capture_images(
     advance: Callable[[int], object] = lambda done: None,
     overwrite: bool = False,
 ) -> CapturedImages:
-    """Capture a folder of images with a CaBRNet network.
+    """Capture a folder of images with a CaBRNet network, for a run's folder into which nothing is written here.
 
     What an earlier run wrote for the same network and the same images, compared by their bytes, is used again.
-
-    Args:
-        directory: where the run's files will go. Nothing is written here.
-        advance: called with the number of images captured since the last call.
-
-    Raises:
-        InputError: a run that verale cannot load, an image that cannot be read or on which head and network disagree,
-            a directory that holds something else.
+    `advance` is called with the number of images captured since the last call. Raises InputError: a run that verale
+    cannot load, an image that cannot be read or on which head and network disagree, a directory that holds something
+    else.
     """
     from verale.adapters.cabrnet import load
     from verale.head import digest_of_all, patches_of
 
     network = load(run).with_compared_head()
-    source, labels = _source(network, images, files)
+    names = [file.relative_to(images).as_posix() for file in files]
+    classes = classes_of_trained(network, images, names).tell()
+    labels = classes.labels(names)
+    known: Sequence[int | None] = [None] * len(files) if labels is None else labels
+    entries = [SourceImage.of(*each) for each in zip(files, names, known, strict=True)]
+    network_and_head = {**network.describe(), "head_sha256": network.head.digest}
+    source = SourceFile.build(network_and_head, str(images.resolve()), classes.names, entries)
     earlier = earlier_source(directory, source, overwrite, files)
     if earlier is not None and (latents := captured_before(directory, earlier)) is not None:
         _log.info("%d images were captured before", len(files))
@@ -97,17 +93,6 @@ def capture_images(
         receptive_fields=None if fields is None else fields.record(),
     )
     return CapturedImages(network.head, captured.latents, labels, {SOURCE: described.to_bytes()})
-
-
-def _source(network: Network, images: Path, files: list[Path]) -> tuple[SourceFile, list[int] | None]:
-    """What latents will be made from, and the true classes of the images."""
-    names = [file.relative_to(images).as_posix() for file in files]
-    classes = classes_of_trained(network, images, names).tell()
-    labels = classes.labels(names)
-    known: Sequence[int | None] = [None] * len(files) if labels is None else labels
-    entries = [SourceImage.of(*each) for each in zip(files, names, known, strict=True)]
-    network_and_head = {**network.describe(), "head_sha256": network.head.digest}
-    return SourceFile.build(network_and_head, str(images.resolve()), classes.names, entries), labels
 
 
 def classes_of_trained(network: Network, folder: object, images: Iterable[str]) -> FolderClasses:
@@ -165,13 +150,7 @@ Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 def write_of_run(run: Path, images: Path, output: str, progress: Progress) -> str:
     """Write what a CaBRNet network makes of a folder of images: latents, logits, and true classes where these are said.
-
-    Args:
-        progress: what tells how many of how many images are captured.
-
-    Raises:
-        InputError: a file that cannot be used, or is in the way.
-    """
+    Raises InputError: a file that cannot be used, or is in the way."""
     from verale.adapters.cabrnet import load
     from verale.adapters.cabrnet.run import FILES
 
@@ -190,20 +169,10 @@ def write_of_run(run: Path, images: Path, output: str, progress: Progress) -> st
 def write_of_model(
     model_path: str, images: str, labels: str | None, level: str, output: str, pictures: str | None
 ) -> Iterator[str]:
-    """Write what the encoder of a whole model makes of images.
-
-    Args:
-        model_path: a whole PrototypeDL.
-        images: a folder of images, or an IDX file.
-        labels: an IDX file of the true classes; None for a folder.
-        level: which prototypes of a hierarchical network are decoded, `super` or `sub`.
-        output: the latents file.
-        pictures: the folder for the prototypes' pictures, if they are wanted.
-
-    Raises:
-        UsageError: labels of a folder.
-        InputError: a file that cannot be used, or is in the way.
-    """
+    """Write what the encoder of a whole PrototypeDL makes of images: of a folder, or of an IDX file, which may have one
+    of the true classes beside it; and the pictures of prototypes into a folder, if they are wanted, of a hierarchical
+    network those of a level, `super` or `sub`. Raises UsageError: labels of a folder; InputError: a file that cannot be
+    used, or is in the way."""
     model = load_model(model_path)
     folder = Path(images).is_dir()
     require_output(output, [model_path, labels, *(image_files(Path(images)) if folder else [images])])
@@ -211,7 +180,9 @@ def write_of_model(
         raise UsageError(
             f"{option('labels')} is for an IDX file; of a folder of images, the subfolders are the classes"
         )
-    pixels = None if folder else _pixels(images)
+    pixels = None if folder else read_idx(images, 3)
+    if pixels is not None and not pixels.numel():
+        raise InputError(images, f"holds {tuple(pixels.shape)} pixels, expected images")
     if pixels is None:
         tell_left_out(Path(images))
         files, _ = readable(image_files(Path(images)))
@@ -227,7 +198,9 @@ def write_of_model(
     elif network.shape[0] != 1:
         raise InputError(images, f"holds images in grey, expected {network.shape[0]} channels: give a folder of images")
     else:
-        batch, classes = pixels.unsqueeze(1).float() / 255, _classes(labels, len(pixels))
+        batch, classes = pixels.unsqueeze(1).float() / 255, None if labels is None else read_idx(labels, 1).tolist()
+        if classes is not None and len(classes) != len(pixels):
+            raise InputError(labels, f"holds {len(classes)} classes, expected {len(pixels)}, one for each image")
     latents = network.latents(batch)
     decoded = {} if pictures is None else {f"{n:04d}.png": png(each) for n, each in enumerate(network.pictures())}
     if pictures is not None:
@@ -237,22 +210,6 @@ def write_of_model(
     if pictures is not None:
         write_beside(Path(pictures), decoded, _BY)
         yield f"{pictures}: pictures of {len(decoded)} prototypes"
-
-
-def _pixels(images: str) -> Tensor:
-    """The images (N, H, W) of an IDX file, as bytes. Raises InputError."""
-    pixels = read_idx(images, 3)
-    if not pixels.numel():
-        raise InputError(images, f"holds {tuple(pixels.shape)} pixels, expected images")
-    return pixels
-
-
-def _classes(labels: str | None, images: int) -> list[int] | None:
-    """The true classes of an IDX file, one for each image. Raises InputError."""
-    classes = None if labels is None else read_idx(labels, 1).tolist()
-    if classes is not None and len(classes) != images:
-        raise InputError(labels, f"holds {len(classes)} classes, expected {images}, one for each image")
-    return classes
 
 
 def _from_folder(folder: Path, network: Autoencoder) -> tuple[Tensor, list[int] | None]:

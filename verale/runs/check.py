@@ -35,8 +35,7 @@ BATCH = 64
 _TRIED, _NAMED = 16, 6
 """On how many images neighbours are tried, and how many of them are compared within float32's rounding."""
 
-_SLACK = 1e-4
-"""How far softmax and its like may be off in float32, relative to 1 and to their size: for hints alone."""
+_SLACK = 1e-4  # how far softmax and its like may be off in float32, relative to 1 and to their size: for hints alone
 
 
 _OF_A_BYTE = 2.0**-10
@@ -169,7 +168,7 @@ def compare(head: Head, given: Forward, labels: Sequence[int] | None = None) -> 
     import torch
 
     from verale.adapters.float32 import float32_logits, proved
-    from verale.adapters.neighbours import widened
+    from verale.adapters.neighbours import fitted, widened
     from verale.head import as_patches
 
     patches = as_patches(given.latents, head.depth)
@@ -194,7 +193,13 @@ def compare(head: Head, given: Forward, labels: Sequence[int] | None = None) -> 
     closest = _closest(free, patches, logits)
     if not agrees:
         alike = [str(each) for _, each in closest if _inside_of(each.head, patches, logits)]
-        alike = alike or [*_fitted(free, (patches, logits), (whole, all_logits))]
+        if not alike:  # numbers of few digits, fitted to some images, that explain all logits of all
+            explained = {}
+            for each in fitted(free, patches, logits):
+                option, own = each.option, each.head
+                if option not in explained and _inside_of(own, patches, logits) and _inside_of(own, whole, all_logits):
+                    explained[option] = f"{option}={each.value}, which explains all logits; you gave {each.given}"
+            alike = [*explained.values()]
         return replace(plain, alike=tuple(alike or _other_causes(free, patches, logits, bounds)))
     if closest and closest[0][0] * CLOSER < float((plain.of_head[some] - logits).abs().max()):
         return replace(plain, closer=str(closest[0][1]))
@@ -220,23 +225,6 @@ def _closest(head: Head, patches: Tensor, logits: Tensor) -> list[tuple[float, N
         if difference < float("inf"):
             compared.append((difference, neighbour))
     return sorted(compared, key=lambda each: each[0])[:_NAMED]
-
-
-def _fitted(head: Head, some: tuple[Tensor, Tensor], every: tuple[Tensor, Tensor]) -> Iterator[str]:
-    """Numbers of few digits with which a head's logits are the network's, on all images.
-
-    Args:
-        head: with a domain that holds the latents.
-        some: latents and logits of a few images, to which the number is fitted.
-    """
-    from verale.adapters.neighbours import fitted
-
-    found: set[str] = set()
-    for neighbour in fitted(head, *some):
-        option = neighbour.option
-        if option not in found and _inside_of(neighbour.head, *some) and _inside_of(neighbour.head, *every):
-            found.add(option)
-            yield f"{option}={neighbour.value}, which explains all logits; you gave {neighbour.given}"
 
 
 def _inside_of(head: Head, patches: Tensor, logits: Tensor) -> bool:
@@ -306,16 +294,12 @@ def _tensors(output: object) -> Iterator[Tensor]:
 
 
 def network_difference(network: FrozenNetwork, model: nn.Module, layer: str, batches: Iterable[Tensor]) -> str | None:
-    """What of a network file differs from a module, in words; None where nothing does.
+    """What of a network file differs from a module, whose layer gives what the head receives, in words; None where
+    nothing does. Images are (N, C, H, W), preprocessed as for the module. Raises UsageError: no network, or images of
+    another shape than the file's; NetworkError, InputError: the module computes something that network files do not
+    know."""
+    import torch
 
-    Args:
-        model, layer: the module, and the layer whose output the head receives.
-        batches: images (N, C, H, W), preprocessed as for the module.
-
-    Raises:
-        UsageError: no network, or images of another shape than the file's.
-        NetworkError, InputError: the module computes something that network files do not know.
-    """
     from verale.adapters.freezing import first_difference, frozen
     from verale.head import require_kind
     from verale.network import FrozenNetwork
@@ -327,7 +311,10 @@ def network_difference(network: FrozenNetwork, model: nn.Module, layer: str, bat
             raise UsageError(
                 f"images are {tuple(images.shape)}, expected (N, C, H, W) with the network's {network.shape}"
             )
-        if not _are_pictures(network, images):
+        mean, std = (torch.tensor(each, dtype=torch.float64)[:, None, None] for each in (network.mean, network.std))
+        values = (images.cpu().double() * std + mean) * 255
+        near = values.round()
+        if not bool(((values - near).abs() <= _OF_A_BYTE).all() and (near >= 0).all() and (near <= 255).all()):
             return (
                 f"images are not (v / 255 - mean) / std of bytes v with the file's mean {network.mean} and std"
                 f" {network.std}: does it have the network's normalisation?"
@@ -338,19 +325,9 @@ def network_difference(network: FrozenNetwork, model: nn.Module, layer: str, bat
     return None
 
 
-def _are_pictures(network: FrozenNetwork, images: Tensor) -> bool:
-    import torch
-
-    mean, std = (torch.tensor(each, dtype=torch.float64)[:, None, None] for each in (network.mean, network.std))
-    values = (images.cpu().double() * std + mean) * 255
-    near = values.round()
-    return bool(((values - near).abs() <= _OF_A_BYTE).all() and (near >= 0).all() and (near <= 255).all())
-
-
 _ROUNDING = 2.0**-22
 
-_SUM = 1e-3
-"""How far the sum of a softmax may be from 1, in any arithmetic: what is farther is no softmax."""
+_SUM = 1e-3  # how far the sum of a softmax may be from 1, in any arithmetic: what is farther is no softmax
 
 _LEAST = 2.0**-126
 """Float32 numbers below this are rounded to fewer digits, or to 0. Of these only that they are small is compared."""
@@ -372,13 +349,8 @@ class Restored:
 
 
 def restored(outputs: Tensor, own: Tensor, lower: Tensor, upper: Tensor) -> Restored | None:
-    """The logits that a network's outputs stand for, if a head computes these; None if it does not, in any form.
-
-    Args:
-        outputs: (N, C) float64, the network's.
-        own: (N, C) float64, the head's logits.
-        lower, upper: (N, C) float64, what float32 may make of these.
-    """
+    """The logits that a network's outputs stand for, if a head computes these; None if it does not, in any form. All
+    are (N, C) float64: `own` are the head's logits, and `lower` and `upper` what float32 may make of these."""
     import torch
 
     if bool(outputs.isnan().any()):

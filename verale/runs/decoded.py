@@ -12,6 +12,7 @@ import hashlib
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -38,8 +39,7 @@ if TYPE_CHECKING:
 
 _PNG = ".png"
 _MISNAMED = "expected the suffix .png of a PNG file, and of nothing else: give it another name"
-_GREY = ("1", "L")
-"""Pillow's modes of pictures in black and white, and in grey."""
+_GREY = ("1", "L")  # Pillow's modes of pictures in black and white, and in grey
 
 
 @dataclass(frozen=True)
@@ -61,16 +61,9 @@ class DecodedPicture:
 
 @dataclass(frozen=True)
 class Decoder:
-    """Makes PNG files that a network can see.
-
-    Args:
-        shape: (C, H, W) of the network's pictures.
-        resize: scale each picture, so that its shorter side has so many pixels, and take H x W from its middle, as
-            torchvision's `Resize` and `CenterCrop` do; None takes only pictures of H x W.
-
-    Raises:
-        UsageError: a side that is not above 0.
-    """
+    """Makes PNG files that a network can see, whose pictures are (C, H, W). `resize` scales each picture, so that its
+    shorter side has so many pixels, and takes H x W from its middle, as torchvision's `Resize` and `CenterCrop` do;
+    None takes only pictures of H x W. Raises UsageError: a side that is not above 0."""
 
     shape: tuple[int, int, int]
     resize: int | None = None
@@ -138,21 +131,11 @@ class Decoder:
 
 
 class PictureFiles:
-    """The files of pictures for a network: those of a folder, a single one, or a safetensors file.
-
-    Args:
-        shape: (C, H, W) of the network's pictures.
-
-    Attributes:
-        folder: to which names are relative.
-        names: of the PNG files that they are, or are made into.
-        decoded: what PNG files were made from, by their names; of the files that were read.
-        turned: the names of those that note that they are to be turned, which nothing does.
-
-    Raises:
-        InputError: a folder without pictures, or two files that would be PNG files of one name.
-        UsageError: a size that cannot be had.
-    """
+    """The files of pictures (C, H, W) for a network: those of a folder, a single one, or a safetensors file. `names`
+    are those of the PNG files that they are, or are made into, relative to `folder`; `decoded` is what PNG files were
+    made from, of the files that were read, and `turned` names those that note that they are to be turned, which nothing
+    does. Raises InputError: a folder without pictures, or two files that would be PNG files of one name; UsageError: a
+    size that cannot be had."""
 
     def __init__(self, path: Path, shape: tuple[int, int, int], resize: int | None) -> None:
         self.decoder, self.is_folder = Decoder(shape, resize), path.is_dir()
@@ -160,7 +143,9 @@ class PictureFiles:
         self.folder = path if self.is_folder else path.parent
         if self.is_folder:
             tell_left_out(path)
-        self.names = [self._named(each).relative_to(self.folder).as_posix() for each in self.paths]
+        of_png = [each.suffix.lower() == _PNG or not self._is_decoded(each) for each in self.paths]
+        named = [each if own else each.with_suffix(_PNG) for each, own in zip(self.paths, of_png, strict=True)]
+        self.names = [each.relative_to(self.folder).as_posix() for each in named]
         twice = [name for name, count in Counter(self.names).items() if count > 1]
         if twice:
             raise InputError(self.folder / twice[0], "would be two pictures of this name: rename one of the files")
@@ -197,8 +182,10 @@ class PictureFiles:
                 data, made = self.decoder.png(path, path.relative_to(self.folder).as_posix(), data)
                 self.decoded[name] = made
                 self.turned |= {made.file: None} if made.turned else {}
-            elif _notes_a_turn(path, data):
-                self.turned[name] = None
+            elif data.startswith(SIGNATURE) and b"eXIf" in data:
+                # A PNG file may note that it is to be turned; the checker reads pixels alone.
+                with suppress(InputError), opened(path, data) as picture:
+                    self.turned |= {name: None} if is_turned(picture) else {}
         except InputError as error:
             raise PictureError(error.problem) from error
         if keep is not None:
@@ -213,18 +200,3 @@ class PictureFiles:
         """Whether a file is decoded: PNG files of the network's size are taken as they are."""
         suffix = path.suffix.lower()
         return suffix in IMAGE_SUFFIXES and (suffix != _PNG or self.decoder.resize is not None)
-
-    def _named(self, path: Path) -> Path:
-        """The PNG file's name, for a file's."""
-        return path.with_suffix(_PNG) if self._is_decoded(path) and path.suffix.lower() != _PNG else path
-
-
-def _notes_a_turn(path: Path, data: bytes) -> bool:
-    """Whether a PNG file notes that it is to be turned: the checker reads pixels alone."""
-    if not data.startswith(SIGNATURE) or b"eXIf" not in data:
-        return False
-    try:
-        with opened(path, data) as picture:
-            return is_turned(picture)
-    except InputError:
-        return False

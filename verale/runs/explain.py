@@ -81,6 +81,7 @@ def open_run(
         In all these cases nothing is written or removed.
     """
     from verale.head import require_labels
+    from verale.runs.source import SourceFile
 
     explainer = Explainer(head, options, deployment, None if seen is None else seen.through)
     batches = explainer.batches(latents if seen is None else seen.pictures)
@@ -102,8 +103,12 @@ def open_run(
         needed = {name: RequiredFile(partial(written.holds, name, data)) for name, data in beside.items()}
         own = _Inputs(written, head, latents, run["latents"], labels, files or ("", None), link)
         needed |= own.needed()
-        if SOURCE not in beside:
-            _require_same_source(written, run, how.overwrite)
+        if SOURCE not in beside and written.exists(SOURCE) and not (how.overwrite and written.is_ours(SOURCE)):
+            # Head and latents captured from images: no other ones may stand beside it.
+            remedy = written.remedy(SOURCE)
+            if not SourceFile.read(directory / SOURCE, remedy).is_of(run["head"], run["latents"]):
+                problem = f"describes another head or other latents than those of this run; {remedy}"
+                raise InputError(directory / SOURCE, problem)
         if folder.is_begun:
             written.require_kept(needed)
         else:
@@ -127,17 +132,6 @@ def open_run(
                 yield rows
 
         yield ExplainRun(folder, len(batches.images), work)
-
-
-def _require_same_source(written: WrittenFiles, run: dict[str, Any], overwrite: bool) -> None:
-    """Raise InputError if the folder holds head and latents captured from images, and the run has others."""
-    path = written.directory / SOURCE
-    if written.exists(SOURCE) and not (overwrite and written.is_ours(SOURCE)):
-        from verale.runs.source import SourceFile
-
-        remedy = written.remedy(SOURCE)
-        if not SourceFile.read(path, remedy).is_of(run["head"], run["latents"]):
-            raise InputError(path, f"describes another head or other latents than those of this run; {remedy}")
 
 
 def _description(batches: Batches, latents: Tensor, labels: Sequence[int] | None) -> dict[str, Any]:
@@ -217,24 +211,20 @@ class _Inputs:
 
     def keep(self) -> None:
         """Write what the folder lacks. Raises InputError: it cannot be written; a file changed since it was read."""
-        if not self.written.exists(HEAD):
-            self._keep_head(self.files[0])
-        if not self.written.exists(LATENTS):
-            self._keep_latents(self.files[1])
-
-    def _keep_head(self, file: str) -> None:
-        data = read(file, "a head file (safetensors)") if file else self.head.to_bytes()
-        if hashlib.sha256(data).hexdigest() == self.head.digest:
-            self.written.write(HEAD, data)
-        elif file:
-            raise _changed(file)
-        else:
-            path = self.written.directory / HEAD
-            _log.warning("%s is not written: the head was read from a file of other bytes; copy that file here", path)
-
-    def _keep_latents(self, file: str | None) -> None:
         from verale.head import labelled_file
 
+        head_file, file = self.files
+        if not self.written.exists(HEAD):
+            data = read(head_file, "a head file (safetensors)") if head_file else self.head.to_bytes()
+            if hashlib.sha256(data).hexdigest() == self.head.digest:
+                self.written.write(HEAD, data)
+            elif head_file:
+                raise _changed(head_file)
+            else:
+                problem = "is not written: the head was read from a file of other bytes; copy that file here"
+                _log.warning("%s %s", self.written.directory / HEAD, problem)
+        if self.written.exists(LATENTS):
+            return
         if file is None:
             self.written.write(LATENTS, labelled_file(self.latents, self.labels))
         elif self.link is not None:

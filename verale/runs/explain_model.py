@@ -37,8 +37,7 @@ _log = logging.getLogger(__name__)
 _OWN = "head=verale.Head(weight, geometry, similarity, prototypes): docs/architectures.md#a-head-of-your-own"
 """What to give where no published architecture fits."""
 
-_ON_ITS_PATCH = 1e-3
-"""How much a coordinate of a prototype may differ from the patch that it was copied from."""
+_ON_ITS_PATCH = 1e-3  # how much a coordinate of a prototype may differ from the patch that it was copied from
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +143,7 @@ def explain_model(
     """
     from verale.adapters.latents import find_layer, require_module
     from verale.adapters.published import calling, reservation
+    from verale.adapters.receptive_field import fields_of
     from verale.adapters.state import unwrap
 
     require_module(model, "verale.explain_model(model, layer, images, out=...)")
@@ -169,7 +169,13 @@ def explain_model(
         "arch": arch,
         "prototype_images": None if origins is None else origins.digests(),
     }
-    source = _source(described, given, known, class_names or classes)
+    names = class_names or classes
+    source = SourceFile.build(
+        described | given.describe(),
+        str(given.folder),
+        None if names is None else list(map(str, names)),
+        given.entries(known or [None] * len(given)),
+    )
     shown = [given, *([] if origins is None else [origins.images])]
     inputs = [file for images in shown if isinstance(images, ImageFiles) for file in images.files]
     earlier = earlier_source(directory, source, overwrite, inputs)
@@ -179,7 +185,12 @@ def explain_model(
         compared = capture.forward(given)
         latents, comparison = compared.latents, compare(found, compared, known)
         if not comparison.agrees:
-            field, problem = _disagreement(comparison)
+            cause = comparison.alike[0] if comparison.alike else ""
+            named = cause.split("=")[0] if "; you gave " in cause else "logits"
+            field, problem = (
+                named if comparison.in_domain or cause else "domain",
+                "; ".join(str(comparison).splitlines()),
+            )
             left_out = None if arch is None else reservation(arch, unwrap(model.state_dict()))
             raise HeadError(field, problem + (f"; {left_out}" if left_out else ""))
         if comparison.other_classes or comparison.closer is not None:
@@ -187,8 +198,8 @@ def explain_model(
         for warning in comparison.warnings:
             _log.warning("%s", warning)
         places = None if origins is None else origins.places(capture, found)
-        fields = _receptive_fields(capture, given)
-        source = source.noting(receptive_fields=fields).of_latents(latents)
+        fields = None if calls != 1 else fields_of(model, next(iter(given.batches(1)))[0], layer)
+        source = source.noting(receptive_fields=None if fields is None else fields.record()).of_latents(latents)
         source = source.noting(largest_difference_of_logits=comparison.difference, prototypes=places)
         beside = {SOURCE: source.to_bytes()}
         for images in shown:
@@ -197,16 +208,6 @@ def explain_model(
     with run as opened:
         rows = [*opened.rows, *opened]
     return ExplainedModel(directory, found, comparison, tuple(sorted(rows, key=lambda row: row.index)))
-
-
-def _receptive_fields(capture: Capture, images: ModelImages) -> dict[str, object] | None:
-    """What `source.json` says of the patches' receptive fields; None where they are not known."""
-    from verale.adapters.receptive_field import fields_of
-
-    if capture.calls != 1:
-        return None
-    fields = fields_of(capture.model, next(iter(images.batches(1)))[0], capture.layer)
-    return None if fields is None else fields.record()
 
 
 def _described(capture: Capture, head: Head) -> dict[str, Any]:
@@ -277,15 +278,6 @@ def _head(model: nn.Module, arch: str | None, options: dict[str, Any], head: Hea
     return arch, head_of_own(arch, model, options)
 
 
-def _source(
-    described: dict[str, Any], images: ModelImages, labels: list[int] | None, classes: Sequence[str] | None
-) -> SourceFile:
-    """What `source.json` says before the latents are there: what they will be made from."""
-    network = {**described, **images.describe()}
-    entries = images.entries(labels or [None] * len(images))
-    return SourceFile.build(network, str(images.folder), None if classes is None else list(map(str, classes)), entries)
-
-
 @dataclass(frozen=True, eq=False)
 class _PrototypeImages:
     """The training images of prototypes."""
@@ -350,14 +342,6 @@ def _place(head: Head, prototype: int, latents: Tensor) -> tuple[int, int] | Non
         return None
     row, column = divmod(int(apart.argmin()), columns)
     return row, column
-
-
-def _disagreement(comparison: ModelComparison) -> tuple[str, str]:
-    """The field and the problem of a HeadError."""
-    cause = comparison.alike[0] if comparison.alike else ""
-    named = cause.split("=")[0] if "; you gave " in cause else "logits"
-    field = named if comparison.in_domain or cause else "domain"
-    return field, "; ".join(str(comparison).splitlines())
 
 
 def _digest_of_state(model: nn.Module) -> str:

@@ -131,14 +131,8 @@ def write_beside(directory: Path, files: Mapping[str, bytes], by: str, instead_o
 
 @contextmanager
 def locked(directory: Path, patience: float = 0.0) -> Iterator[HeldFolder | None]:
-    """Create the folder, and keep out other processes that call this. Yields what `WrittenFiles` writes into.
-
-    Args:
-        patience: how many seconds to wait for another process.
-
-    Raises:
-        InputError: it cannot be created, or another process writes into it.
-    """
+    """Create the folder, and keep out other processes that call this, after waiting for so many seconds. Yields what
+    `WrittenFiles` writes into. Raises InputError: it cannot be created, or another process writes into it."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -174,15 +168,12 @@ _ANOTHER = "choose another name"
 def require_output(
     path: str | Path, inputs: Iterable[str | Path | None] = (), overwrite: bool = True, by: str | None = None
 ) -> None:
-    """Raise InputError unless a command may write a file here, and replace the one that is there.
+    """Raise InputError unless a command may write a file here, and replace the one that is there, if any may be
+    replaced. Call this before the work.
 
-    It may not replace a file that it reads, whatever the names of that file are, nor a link, nor a file that verale
-    wrote into a folder and noted there, nor give a file the name of one of a run's. Call this before the work.
-
-    Args:
-        inputs: the files that the command reads, and the folders of runs; None is none.
-        overwrite: whether a file may be replaced at all.
-        by: the command, where it may replace what it noted itself.
+    It may not replace a file that it reads (`inputs`, None is none), whatever the names of that file are, nor a link,
+    nor a file that verale wrote into a folder and noted there, but for what the command `by` noted itself, nor give a
+    file the name of one of a run's.
     """
     path = Path(path)
     if not overwrite and lexists(path):

@@ -64,8 +64,13 @@ def find_inputs(folder: Path, head: str | None = None, latents: str | None = Non
     """
     own_head, own_latents = folder / HEAD, folder / LATENTS
     if head is None and lexists(own_head):
-        _require_head_of_run(folder)
-        head = SentFile(own_head)
+        head, named = SentFile(own_head), run_of(folder).get("head")
+        if isinstance(named, str) and (there := sha256_of(head)) != named:
+            raise InputError(
+                own_head,
+                f"is not the head that was explained ({there[:12]}... here, {named[:12]}... in {RUN_FILE}); give"
+                f" {option('head')}, or put the right file here",
+            )
     elif head is not None:
         _warn_if_different("head", head, own_head)
     if latents is None:
@@ -105,17 +110,6 @@ def images_of_run(folder: Path) -> int:
     """How many images the folder's `run.json` says that the run has; 0 without one."""
     images = run_of(folder).get("images")
     return images if type(images) is int else 0
-
-
-def _require_head_of_run(folder: Path) -> None:
-    """Raise InputError if `run.json` names another head than the folder's. Certificates name theirs in any case."""
-    named = run_of(folder).get("head")
-    if isinstance(named, str) and (there := sha256_of(SentFile(folder / HEAD))) != named:
-        raise InputError(
-            folder / HEAD,
-            f"is not the head that was explained ({there[:12]}... here, {named[:12]}... in {RUN_FILE}); give"
-            f" {option('head')}, or put the right file here",
-        )
 
 
 def run_of(folder: Path) -> Mapping[str, object]:

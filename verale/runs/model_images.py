@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_COLOURS = (1, 3)
-"""The channels of a picture."""
+_COLOURS = (1, 3)  # the channels of a picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +55,13 @@ class ImageTensors:
 
     def digests(self) -> list[str]:
         """SHA-256 of each tensor: its type and shape in words, and its bytes, row by row, little-endian."""
-        return [_digest(image) for image in self.values]
+        digests = []
+        for image in self.values:
+            values = image.detach().cpu().contiguous().numpy()
+            values = values.astype(values.dtype.newbyteorder("<"))
+            shape = f"{values.dtype.name} {list(values.shape)}\n".encode()
+            digests.append(hashlib.sha256(shape + values.tobytes()).hexdigest())
+        return digests
 
     def describe(self) -> dict[str, Any]:
         """Entries of `source.json`."""
@@ -172,17 +177,10 @@ ModelImages = ImageTensors | ImageFiles
 def model_images(
     images: object, preprocess: Callable[[Any], Any] | None, folder: str, name: str = "images"
 ) -> ModelImages:
-    """Images as `verale.explain_model` takes them.
-
-    Args:
-        images: a tensor or an array (N, 3, H, W) of floats; the path of a folder of images; or paths of image files.
-        preprocess: for files, from a picture to a tensor.
-        folder: where pictures of tensors go, relative to OUT.
-
-    Raises:
-        UsageError: something else, or a callable that is missing or too much.
-        InputError: a folder without images.
-    """
+    """Images as `verale.explain_model` takes them: a tensor or an array (N, 3, H, W) of floats; the path of a folder of
+    images, or paths of image files, with what makes a tensor of a picture. Pictures of tensors go to `folder`, relative
+    to OUT. Raises UsageError: something else, or a callable that is missing or too much; InputError: a folder without
+    images."""
     if isinstance(images, (str, Path)):
         root, files = Path(images).absolute(), image_files(Path(images))
         tell_left_out(root)
@@ -211,7 +209,12 @@ def known_labels(
     if not isinstance(images, ImageFiles) or any(name.count("/") > 1 for name in files):
         return known, names
     if known is not None:
-        _require_consistent(images, known, names)
+        folders = [name.rpartition("/")[0] for name in files]
+        matched = classes_named(names or (), folders)
+        for file, folder, label in zip(images.files, folders, known, strict=True):
+            if all(len(found) == 1 for found in matched.values()) and matched[folder] != [label]:
+                its = f"lies in the folder of class {matched[folder][0]}, labels says {label}"
+                raise InputError(file, f"{its}: leave labels out, or move it")
         return known, names
     try:
         classes = classes_of_folders(images.folder, files, head.classes, names).tell()
@@ -221,18 +224,6 @@ def known_labels(
         _log.warning("no true classes: %s", error)
         return None, names
     return classes.labels(files), names or classes.names
-
-
-def _require_consistent(images: ImageFiles, labels: Sequence[int], names: Sequence[str] | None) -> None:
-    """Raise InputError for a label that contradicts the name of the image's folder, where all have names of classes."""
-    folders = [name.rpartition("/")[0] for name in images.names]
-    matched = classes_named(names or (), folders)
-    for file, folder, label in zip(images.files, folders, labels, strict=True):
-        if all(len(found) == 1 for found in matched.values()) and matched[folder] != [label]:
-            raise InputError(
-                file,
-                f"lies in the folder of class {matched[folder][0]}, labels says {label}: leave labels out, or move it",
-            )
 
 
 def _preprocessed(images: object, name: str = "images") -> Tensor:
@@ -261,29 +252,20 @@ def _preprocessed(images: object, name: str = "images") -> Tensor:
     return values.float() if values.dtype == torch.bfloat16 else values
 
 
-def _digest(image: Tensor) -> str:
-    values = image.detach().cpu().contiguous().numpy()
-    values = values.astype(values.dtype.newbyteorder("<"))
-    return hashlib.sha256(f"{values.dtype.name} {list(values.shape)}\n".encode() + values.tobytes()).hexdigest()
-
-
 def _steps(preprocess: Callable[[Any], Any]) -> list[dict[str, object]]:
     """The steps of a callable, in the form of CaBRNet's `dataset.yml`; of an unknown one its name."""
     steps = getattr(preprocess, "transforms", None)
-    return [_step(each) for each in (steps if isinstance(steps, (list, tuple)) else [preprocess])]
-
-
-def _step(step: object) -> dict[str, object]:
-    kind = type(step)
-    if not kind.__module__.startswith("torchvision.transforms"):
-        return {"type": str(getattr(step, "__qualname__", kind.__qualname__))}
-    params = {}
-    for name in ("size", "mean", "std", "max_size"):
-        value = getattr(step, name, None)
-        if value is not None:
-            params[name] = (
-                [float(each) if isinstance(each, float) else int(each) for each in value]
-                if (isinstance(value, (list, tuple)))
-                else value
-            )
-    return {"type": kind.__name__, "params": params} if params else {"type": kind.__name__}
+    found: list[dict[str, object]] = []
+    for step in steps if isinstance(steps, (list, tuple)) else [preprocess]:
+        kind = type(step)
+        params: dict[str, object] = {}
+        if not kind.__module__.startswith("torchvision.transforms"):
+            found.append({"type": str(getattr(step, "__qualname__", kind.__qualname__))})
+            continue
+        for name in ("size", "mean", "std", "max_size"):
+            value = getattr(step, name, None)
+            if isinstance(value, (list, tuple)):
+                value = [float(each) if isinstance(each, float) else int(each) for each in value]
+            params |= {} if value is None else {name: value}
+        found.append({"type": kind.__name__, **({"params": params} if params else {})})
+    return found

@@ -50,8 +50,17 @@ def unpack(parquet: str, out: str, overwrite: bool) -> str:
     packed, without = packed_certificates(parquet)
     if not packed:
         raise InputError(parquet, f"holds no certificate in {without} rows")
-    _require_names(parquet, [one.short for one in packed])
-    directory, beside = Path(out), _beside(parquet)
+    seen: dict[str, str] = {}
+    for name in (one.short for one in packed):
+        if not is_certificate_name(name):
+            raise InputError(parquet, f"has a certificate called {reprlib.repr(name)}, {_FORM}; rename it there")
+        if (alike := _alike(name)) in seen:
+            both = repr(name) if seen[alike] == name else f"{seen[alike]!r} and {name!r}"
+            raise InputError(parquet, f"has several certificates called {both}, which would replace each other")
+        seen[alike] = name
+    directory, beside = Path(out), {}
+    if "://" not in parquet and (head := folder_of(parquet) / HEAD).is_file():
+        beside[HEAD] = HeadFile.of(SentFile(head)).data
     _require_room(WrittenFiles(directory), packed, beside, overwrite)
     with locked(directory, PATIENCE) as held:
         written = WrittenFiles(directory, held)
@@ -63,19 +72,6 @@ def unpack(parquet: str, out: str, overwrite: bool) -> str:
     rest = f"; {without} rows have none" if without else ""
     rest += "".join(f"; their head in {name}" for name in beside)
     return f"{len(packed)} certificates in {directory}{rest}"
-
-
-def _require_names(parquet: str, names: list[str]) -> None:
-    """Raise InputError unless each is the name of a certificate file, and each of another file on every system."""
-    seen: dict[str, str] = {}
-    for name in names:
-        if not is_certificate_name(name):
-            raise InputError(parquet, f"has a certificate called {reprlib.repr(name)}, {_FORM}; rename it there")
-        alike = _alike(name)
-        if alike in seen:
-            both = repr(name) if seen[alike] == name else f"{seen[alike]!r} and {name!r}"
-            raise InputError(parquet, f"has several certificates called {both}, which would replace each other")
-        seen[alike] = name
 
 
 def _alike(name: str) -> str:
@@ -95,9 +91,3 @@ def _require_room(
     for name, data in beside.items():
         needed[name] = RequiredFile(partial(written.holds, name, data), "already exists")
     written.require_free(needed, overwrite=overwrite)
-
-
-def _beside(parquet: str) -> dict[str, bytes]:
-    """The head that lies beside the certificates, by its name, if there is one."""
-    beside = None if "://" in parquet else folder_of(parquet) / HEAD
-    return {} if beside is None or not beside.is_file() else {HEAD: HeadFile.of(SentFile(beside)).data}

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from verale.certificate import Certificate
-    from verale.checker import Auditor, Verdict
+    from verale.checker import Auditor
     from verale.checker.deployment import Deployment
     from verale.head import Head
-    from verale.search import Batches, ImageResult, NotKept, SearchOptions, Unexplained
+    from verale.search import Batches, ImageResult, SearchOptions, Unexplained
     from verale.search.through import ThroughNetwork
 
 Part = tuple[list[Explained], list[tuple[str, bytes]]]
@@ -45,8 +45,7 @@ _log = logging.getLogger(__name__)
 _WORTH_STARTING = 5.0
 """The seconds that images have to take before other processes are started unasked: each needs some two to start."""
 
-_SHARES = 8
-"""Into how many parts a process's share of the images is cut, so that all processes end together."""
+_SHARES = 8  # into how many parts a process's share of the images is cut, so that all processes end together
 
 _ATTEMPTS = 2
 """How often a part is begun on a cluster before it is split. A machine that is taken away is not the part's fault, but
@@ -57,16 +56,9 @@ _DIED = f"{_ATTEMPTS} workers died of this image, perhaps because memory ran out
 
 @dataclass(frozen=True, eq=False)
 class Explainer:
-    """What is asked of every image of a run, answered the same way in every process.
-
-    Attributes:
-        head, options: see `Batches`.
-        deployment: keep only certificates that hold in float32 too, computed like this (`Reserves`).
-        through: a network; then images are pictures, see `Batches`.
-
-    Raises:
-        UsageError: a deployment of a readout that is not linear, or of pictures.
-    """
+    """What is asked of every image of a run, answered the same way in every process: see `Batches`. With a deployment,
+    only certificates are kept that hold in float32 too, computed like this (`Reserves`). With a network, images are
+    pictures. Raises UsageError: a deployment of a readout that is not linear, or of pictures."""
 
     head: Head
     options: SearchOptions
@@ -112,14 +104,10 @@ def explain_in_processes(
     explainer: Explainer,
     how: RunOptions,
 ) -> Iterator[Part]:
-    """Explain images, part by part, in the order in which the parts are done.
-
-    Args:
-        left: those to explain, ascending; all of a batch or none, unless images are searched alone.
-        how: how many processes, this one among them; fewer where the memory allowed has no room for so many batches,
-            and this one alone on another device than the CPU. By default one a core, if the images take seconds. And
-            where they explain.
-    """
+    """Explain images, ascending, part by part, in the order in which the parts are done: all of a batch or none, unless
+    images are searched alone. This process is one of them; there are fewer where the memory allowed has no room for so
+    many batches, and this one alone on another device than the CPU. By default there is one a core, if the images take
+    seconds."""
     from verale.search.devices import is_host, one_thread
 
     def message(part: Range) -> tuple[Tensor, int, Sequence[int] | None]:
@@ -131,10 +119,8 @@ def explain_in_processes(
 
     def known(done: Done[Range]) -> Part:
         if done.died:
-            start, stop = done.task
-            _log.warning(
-                "a process died, perhaps because memory ran out; images %d to %d are explained again", start, stop - 1
-            )
+            of = done.task[0], done.task[1] - 1
+            _log.warning("a process died, perhaps because memory ran out; images %d to %d are explained again", *of)
         return _result(done, here)
 
     jobs, start_cluster = how.jobs, how.start_cluster
@@ -192,7 +178,10 @@ def _explained_on(
                 yield _result(done, here)
                 continue
             deaths[part] += 1
-            again = [part] if deaths[part] < _ATTEMPTS else _smaller(batches, part)
+            again = [part]
+            if deaths[part] >= _ATTEMPTS:  # the batches of a part, or the images of a batch; nothing of a single image
+                smaller = cut([part], batches.size)
+                again = smaller if len(smaller) > 1 else cut([part], 1) if stop - start > 1 else []
             what = "begun again" if again else "left out"
             _log.warning("a worker died at images %d to %d, which are %s", start, stop - 1, what)
             if deaths[part] == _ATTEMPTS and fatal is not None:
@@ -215,12 +204,6 @@ def _result(done: Done[Range], here: Callable[[Range], Part]) -> Part:
     """What came of a part; where that failed, it is explained here, which raises its error."""
     part: Part | None = done.result
     return here(done.task) if part is None else part
-
-
-def _smaller(batches: Batches, part: Range) -> list[Range]:
-    """The batches of a part, or the images of a batch; nothing of a single image."""
-    parts = cut([part], batches.size)
-    return parts if len(parts) > 1 else cut([part], 1) if part[1] - part[0] > 1 else []
 
 
 def _explaining(explainer: Explainer, none: Tensor) -> Callable[[Tensor, int, Sequence[int] | None], Part]:
@@ -271,13 +254,14 @@ def rows_and_certificates(
     rows, certificates = [], []
     for index, (result, label) in enumerate(zip(results, labels or [None] * len(results), strict=True), first):
         explanation = result.explanation
+        others = [f"{each.paradigm} {each.reason if each.size is None else each.size}" for each in result.others]
         values: dict[str, Any] = {
             "index": index,
             "predicted": explanation.predicted,
             "seconds": seconds,
             "label": label,
             "correct": None if None in (label, explanation.predicted) else label == explanation.predicted,
-            "others": "; ".join(map(_attempt, result.others)) or None,
+            "others": "; ".join(others) or None,
             **_confidence(result.logits, explanation.predicted),
         }
         if isinstance(explanation, Certificate):
@@ -303,10 +287,6 @@ def rows_and_certificates(
     return rows, certificates
 
 
-def _attempt(other: NotKept) -> str:
-    return f"{other.paradigm} {other.reason if other.size is None else other.size}"
-
-
 def _confidence(logits: Tensor | None, predicted: int | None) -> dict[str, object]:
     """The predicted class and the next one, by their logits (C,); None where a logit is infinite, and nothing where
     logits or class are not known."""
@@ -330,8 +310,7 @@ def _confidence(logits: Tensor | None, predicted: int | None) -> dict[str, objec
 
 
 _TRIALS = 4
-_MORE = Fraction(9, 8)
-"""What is lost depends on the statements, so the reserve is greater than what the last ones lost."""
+_MORE = Fraction(9, 8)  # the reserve is greater than what the last statements lost, since what is lost depends on them
 
 
 class Reserves:
@@ -375,8 +354,15 @@ class Reserves:
                 return kept
             if not verdict.deployed:
                 return Unexplained(certificate.predicted, verdict.message)
-            reserve = max(_lost(verdict), reserve) * _MORE
-            behind, taken = _behind(self._head, certificate.predicted, reserve)
+            pairs = zip(verdict.margins, verdict.deployed, strict=True)
+            lost = max(real - left for real, left in pairs if real is not None and left is not None)
+            reserve = max(lost, reserve) * _MORE
+            # The head with a smaller bias of that class, and exactly by how much it is smaller.
+            head, own = self._head, certificate.predicted
+            bias = head.weight.new_zeros(head.classes).double() if head.bias is None else head.bias.double().clone()
+            before = Fraction(float(bias[own]))
+            bias[own] -= float(reserve)
+            behind, taken = replace(head, bias=bias), before - Fraction(float(bias[own]))
             again = next(explain_batches(behind, image[None], options))[0]
             if isinstance(again, Unexplained) or again.predicted != certificate.predicted:
                 break
@@ -384,20 +370,6 @@ class Reserves:
             kept = replace(again, head=certificate.head, minimal=False, margins=margins)
         why = f"no statements are found that leave a lead of {above(reserve)}, which float32 may lose"
         return Unexplained(certificate.predicted, why)
-
-
-def _lost(verdict: Verdict) -> Fraction:
-    """The most that a margin loses."""
-    pairs = zip(verdict.margins, verdict.deployed, strict=True)
-    return max(real - left for real, left in pairs if real is not None and left is not None)
-
-
-def _behind(head: Head, predicted: int, reserve: Fraction) -> tuple[Head, Fraction]:
-    """The head with a smaller bias of that class, and exactly by how much it is smaller."""
-    bias = head.weight.new_zeros(head.classes).double() if head.bias is None else head.bias.double().clone()
-    before = Fraction(float(bias[predicted]))
-    bias[predicted] -= float(reserve)
-    return replace(head, bias=bias), before - Fraction(float(bias[predicted]))
 
 
 def _below(value: Fraction) -> float:

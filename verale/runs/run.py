@@ -91,18 +91,10 @@ def in_order(parts: Iterable[Sequence[Explained]], left: Iterable[int]) -> Itera
 
 
 class RunFolder:
-    """The folder of a run of `images` images, explained `batch` at a time. It is only looked at until `begin`.
-
-    Args:
-        images, batch: how many images the run has, and how many a batch.
-        overwrite: whether another run begins, whatever the folder holds.
-
-    Attributes:
-        by_index: the rows of images whose batch is complete.
-
-    Raises:
-        InputError: the folder holds another run, or a file that the run did not write has the name of one of its own.
-    """
+    """The folder of a run of `images` images, explained `batch` at a time. It is only looked at until `begin`; with
+    `overwrite` another run begins, whatever the folder holds. `by_index` are the rows of images whose batch is
+    complete. Raises InputError: the folder holds another run, or a file that the run did not write has the name of one
+    of its own."""
 
     def __init__(
         self,
@@ -123,7 +115,10 @@ class RunFolder:
             self._require_same(run, images)
             if files.exists(TABLE) and not files.is_ours(TABLE):
                 raise self._changed(TABLE)
-            self.by_index = self._complete_batches(images, batch)
+            rows = read_table(files.directory / TABLE, whole=False) if files.exists(TABLE) else []
+            usable = {row.index: row for row in map(self._usable, rows) if row is not None}
+            for part in (range(*part) for part in cut([(0, images)], batch)):
+                self.by_index |= {i: usable[i] for i in part} if all(i in usable for i in part) else {}
             for name in self._uncounted():
                 if not files.is_ours(name):
                     raise self._changed(name)
@@ -198,7 +193,12 @@ class RunFolder:
                 path, f"is not what verale explain writes ({error}); {self._files.remedy(RUN_FILE)}"
             ) from error
         if different:
-            both = ", ".join(f"{key} {_brief(there.get(key))} there, {_brief(run.get(key))} here" for key in different)
+
+            def brief(value: object) -> str:
+                text = "nothing" if value is None else str(value)
+                return text if len(text) <= 16 else f"{text[:12]}..."
+
+            both = ", ".join(f"{key} {brief(there.get(key))} there, {brief(run.get(key))} here" for key in different)
             remedy = self._files.remedy(RUN_FILE)
             raise InputError(self.directory, f"holds certificates of another run ({both}); {remedy}")
         own = {certificate_name(index) for index in range(images)}
@@ -217,13 +217,6 @@ class RunFolder:
             "is not as this run left it, so it stays: move it away, then the same command does what is missing",
         )
 
-    def _complete_batches(self, images: int, batch: int) -> dict[int, Explained]:
-        table = self.directory / TABLE
-        rows = read_table(table, whole=False) if table.exists() else []
-        usable = {row.index: row for row in map(self._usable, rows) if row is not None}
-        batches = [range(*part) for part in cut([(0, images)], batch)]
-        return {index: usable[index] for part in batches if all(index in usable for index in part) for index in part}
-
     def _usable(self, row: Explained) -> Explained | None:
         """The row if its image is explained: its certificate has the digest noted, or a reason says why it has none."""
         if row.certificate is None:
@@ -241,8 +234,3 @@ class RunFolder:
     def _write_table(self) -> None:
         lines = csv_lines(self.rows, heading=True).encode()
         self._files.write(TABLE, lines)
-
-
-def _brief(value: object) -> str:
-    text = "nothing" if value is None else str(value)
-    return text if len(text) <= 16 else f"{text[:12]}..."

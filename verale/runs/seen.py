@@ -116,15 +116,9 @@ class SeenPictures:
     def latents(self, folder: Path | None = None) -> Tensor:
         """(N, D, H', W') or (N, 1, D) float64: as the network gives them in float64, an estimate. They are for pages
         and comparisons, and no certificate is about them. Rounded to float32 they would lie outside of what
-        certificates in real arithmetic state.
-
-        Args:
-            folder: of a run that may be continued. Latents of these pictures that it notes are kept: their last bits
-                depend on the machine and on its threads.
-
-        Raises:
-            InputError: the folder's files cannot be read; a picture for which the network overflows float64.
-        """
+        certificates in real arithmetic state. Latents of these pictures that the folder of a run notes, which may be
+        continued, are kept: their last bits depend on the machine and on its threads. Raises InputError: the folder's
+        files cannot be read; a picture for which the network overflows float64."""
         import torch
 
         kept = None if folder is None else self._noted(folder)

@@ -82,11 +82,9 @@ class Explained:
     pairs: int | None = None
 
 
-_REASONS, _IMAGES = 3, 8
-"""How many reasons are named, and how many images of each."""
+_REASONS, _IMAGES = 3, 8  # how many reasons are named, and how many images of each
 
-_GREATEST = 1e100
-"""More than any score, time or margin; sums of squares of smaller numbers are finite."""
+_GREATEST = 1e100  # more than any score, time or margin; sums of squares of smaller numbers are finite
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 """How a text begins that a spreadsheet would take for a formula; the last four are the wide forms of = + - @."""
@@ -177,15 +175,8 @@ def csv_lines(rows: Iterable[Explained], heading: bool = False) -> str:
 
 
 def read_table(path: str | Path, whole: bool = True) -> list[Explained]:
-    """The rows of a table, verale's or the papers'.
-
-    Args:
-        path: the table.
-        whole: whether the file is complete; if not, a last line without a line end is left out.
-
-    Raises:
-        InputError: the file is not such a table; the message names file, line and column.
-    """
+    """The rows of a table, verale's or the papers'; of one that is not whole, a last line without a line end is left
+    out. Raises InputError: the file is not such a table; the message names file, line and column."""
     text = read(path, "a table (explanations.csv)", most=LARGEST_LATENTS).decode("utf-8-sig", "replace")
     if not whole:
         text = text[: text.rfind("\n") + 1]
@@ -209,9 +200,9 @@ def read_table(path: str | Path, whole: bool = True) -> list[Explained]:
                 raise InputError(path, f"{where}: has a different number of columns from the first line; {remedy}")
             values: dict[str, Any] = {}
             # With a reason there is no certificate, and perhaps no class.
-            required = ("Idx",) if line.get("Reason") else ("Idx", "Pred Label")
+            needed = ("Idx", "" if line.get("Reason") else "Pred Label")
             for column, text in line.items():
-                if column in _FIELDS and (text != "" or column in required):
+                if column in _FIELDS and (text != "" or column in needed):
                     name, parse = _FIELDS[column]
                     try:
                         values[name] = parse(text)

@@ -24,8 +24,7 @@ Those of a larger one are its machine integers, where they fit, and `Sint63.to_Z
 _MACHINE = 2**62
 _MOST = 2**32
 _NUMBER = re.compile(r"0|-?[1-9a-f][0-9a-f]*", re.ASCII)
-_SHORT = 10**9
-"""Numbers below are written in base 10."""
+_SHORT = 10**9  # numbers below are written in base 10
 
 
 class _Items:

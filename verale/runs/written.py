@@ -96,14 +96,9 @@ class HeldFolder:
 
 @dataclass
 class _Noted:
-    """What is noted of a file.
-
-    Attributes:
-        by: the command that wrote it; None for the run that the folder holds.
-        digests: of its versions, the last one last.
-        growth: how many bytes it had when text was last added to it, and that text. An interruption leaves the
-            beginning of the text.
-    """
+    """What is noted of a file: the command that wrote it, None for the run that the folder holds; the digests of its
+    versions, the last one last; how many bytes it had when text was last added to it, and that text. An interruption
+    leaves the beginning of the text."""
 
     by: str | None
     digests: list[str] = field(default_factory=list)
@@ -116,14 +111,9 @@ class _Noted:
 
 
 class WrittenFiles:
-    """The files of a folder that verale wrote there. Only one process at a time may change them (`locked`).
-
-    Args:
-        held: the folder as it was when it was locked. All is written into that one, wherever it is by now.
-
-    Raises:
-        InputError: the folder has a `files.json` that verale did not write, or that was damaged.
-    """
+    """The files of a folder that verale wrote there. Only one process at a time may change them (`locked`). All is
+    written into `held`, the folder as it was when it was locked, wherever it is by now. Raises InputError: the folder
+    has a `files.json` that verale did not write, or that was damaged."""
 
     def __init__(self, directory: Path, held: HeldFolder | None = None) -> None:
         self.directory = directory
@@ -209,17 +199,10 @@ class WrittenFiles:
         overwrite: bool = False,
         inputs: Iterable[Path] = (),
     ) -> list[str]:
-        """Raise InputError unless a run can begin here; nothing is changed.
-
-        Args:
-            needed: the files that the run will write, by name. One that is there with the right content is kept.
-            strangers: other files of the folder that would be taken for the run's.
-            overwrite: whether what an earlier run noted goes.
-            inputs: the files that the run reads, which stay.
-
-        Returns:
-            The names that are kept.
-        """
+        """Raise InputError unless a run can begin here; nothing is changed. Of the files that the run needs, by name,
+        one that is there with the right content is kept; `strangers` are other files of the folder that would be taken
+        for the run's. With `overwrite`, what an earlier run noted goes, but for what the run reads (`inputs`). Returns
+        the names that are kept."""
         kept = self.require_free(needed, strangers, overwrite)
         if overwrite:
             self._require_removable(set(self.names()) - set(kept), inputs)
@@ -287,15 +270,9 @@ class WrittenFiles:
             self._unlink(name)
 
     def write(self, name: str, data: bytes, by: str | None = None) -> tuple[int, ...] | None:
-        """Write a file, which is noted first. One with these bytes stays, noted or not.
-
-        Returns:
-            The stamp of the file that was written; None where none was, or that is not known.
-
-        Raises:
-            InputError: another file is there that this command did not note, or a link or a folder; the folder cannot
-                be written.
-        """
+        """Write a file, which is noted first; its stamp, None where none was written or it is not known. One with these
+        bytes stays, noted or not. Raises InputError: another file is there that this command did not note, or a link or
+        a folder; the folder cannot be written."""
         self._require_reachable(name)
         if self.exists(name):
             if self.holds(name, data):
@@ -359,7 +336,9 @@ class WrittenFiles:
             for path in folder.iterdir() if folder.is_dir() else ():
                 match = _TEMPORARY.fullmatch(path.name)
                 if match is not None and not path.is_symlink() and path.is_file():
-                    begun = folder == self.directory and _is_of_lines(path)
+                    begun = folder == self.directory and _HEADING.startswith(
+                        read(path, "a temporary file", len(_HEADING))
+                    )
                     if match[1] in digests or begun:
                         remove_file(path, self._within(path.relative_to(self.directory).as_posix()))
 
@@ -517,12 +496,6 @@ def _line(name: str, digest: str, by: str | None, growth: tuple[int, bytes] | No
     record |= {} if by is None else {"by": by}
     record |= {} if growth is None else {"after": growth[0], "added": growth[1].decode("utf-8")}
     return f"{json.dumps(record)}\n".encode()
-
-
-def _is_of_lines(path: Path) -> bool:
-    """Whether a file begins as `files.json` does, or is the beginning of one."""
-    begun = read(path, "a temporary file", len(_HEADING))
-    return _HEADING.startswith(begun)
 
 
 def _stamp(status: os.stat_result) -> tuple[int, ...]:

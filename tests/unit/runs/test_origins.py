@@ -117,8 +117,8 @@ def test_what_was_interrupted_goes_on_with_the_same_result(folder: Path, monkeyp
 
     assert interrupted(folder, lambda noted: noted["pictures"] == 2) and not (folder / "origins.json").exists()
     computed: list[int] = []
-    turned = OriginSearch._turned
-    monkeypatch.setattr(OriginSearch, "_turned", lambda self, p: computed.append(len(p)) or turned(self, p))
+    seen = origins.observables
+    monkeypatch.setattr(origins, "observables", lambda head, z: computed.append(len(z)) or seen(head, z))
     assert search(folder).run() == whole
     assert sum(computed) == len(PICTURES) - 2
     assert (folder / "origins.json").read_bytes() == expected

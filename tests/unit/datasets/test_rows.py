@@ -6,17 +6,30 @@ import json
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import torch
 from click.testing import CliRunner
+from support.commands import in_process
 
+from verale.checker import most_severe
 from verale.cli.audit import command as audit
 from verale.cli.export import certificates
 from verale.datasets import storage
-from verale.datasets.rows import GROUP, ParquetRows, packed_certificates, row_of, write_rows
+from verale.datasets.rows import (
+    GROUP,
+    ParquetRows,
+    certificates_schema,
+    load_parquet,
+    packed_certificates,
+    row_of,
+    write_rows,
+)
 from verale.errors import InputError
 from verale.files import is_dataset
+from verale.head import as_patches
 
 
 def run(*arguments: object) -> tuple[int, str]:
@@ -268,3 +281,189 @@ def test_a_failed_write_leaves_nothing(tmp_path):
     with pytest.raises(InputError, match="a certificate"):
         write_rows(str(tmp_path / "all.parquet"), rows())
     assert list(tmp_path.iterdir()) == []
+
+
+def write(path: str, data: bytes) -> None:
+    with storage.open_output(path) as stream:
+        stream.write(data)
+
+
+def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path) -> None:
+    write(str(tmp_path / "x"), b"before")
+    with pytest.raises(ZeroDivisionError), storage.open_output(str(tmp_path / "x")) as stream:
+        stream.write(b"half")
+        raise ZeroDivisionError
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+    assert (tmp_path / "x").read_bytes() == b"before"
+
+
+def test_files_are_listed_by_path_without_hidden_ones(tmp_path) -> None:
+    for name in ("b.PARQUET", "a/z.parquet", "a/.hidden.parquet", "_attempts/c.parquet", "a/text.txt"):
+        write(str(tmp_path / name), b"")
+    listed = storage.files_under(str(tmp_path))
+    assert [info.path.removeprefix(f"{tmp_path}/") for info in listed] == ["a/z.parquet", "b.PARQUET"]
+    (single,) = storage.files_under(str(tmp_path / "a" / "text.txt"))
+    assert single.path.endswith("text.txt"), "a file that is named is taken whatever its suffix"
+    (tmp_path / "none").mkdir()
+    with pytest.raises(InputError, match=r"holds no \*\.parquet"):
+        storage.files_under(str(tmp_path / "none"))
+    with pytest.raises(InputError, match=r"there is no such file or folder; expected \*\.parquet"):
+        storage.files_under(str(tmp_path / "nowhere"))
+
+
+SHAPES = {"N L D": (7, 3, 2), "N D H W": (7, 2, 3, 1)}
+
+
+def latents(shape: tuple[int, ...], dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    values = torch.randn(shape, generator=torch.Generator().manual_seed(0), dtype=dtype)
+    values.flatten()[:2] = torch.tensor([-0.0, torch.finfo(dtype).tiny / 2])
+    return values
+
+
+def column_of(values: torch.Tensor) -> pa.Array:
+    kind = pa.fixed_shape_tensor(pa.from_numpy_dtype(values.numpy().dtype), tuple(values.shape[1:]))
+    flat = pa.array(values.flatten().numpy())
+    return pa.ExtensionArray.from_storage(kind, pa.FixedSizeListArray.from_arrays(flat, values[0].numel()))
+
+
+def same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return one.dtype == other.dtype and one.shape == other.shape and one.numpy().tobytes() == other.numpy().tobytes()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_latents_are_read_bit_by_bit(shape, dtype, tmp_path):
+    values = latents(shape, dtype)
+    (tmp_path / "z.parquet").mkdir()
+    for start, stop in ((0, 4), (4, 7)):
+        part = pa.table({"latents": column_of(values[start:stop])})
+        pq.write_table(part, tmp_path / "z.parquet" / f"{start}.parquet", row_group_size=3)
+    files = {"z.parquet": dtype}
+    if len(shape) == 3:
+        pq.write_table(pa.table({"latents": values.numpy().tolist()}), tmp_path / "nested.parquet")
+        files["nested.parquet"] = torch.float64
+    for name, kind in files.items():
+        found, labels = load_parquet(str(tmp_path / name))
+        assert same(found, values.to(kind)) and labels is None
+        assert torch.equal(as_patches(found), as_patches(values.to(kind)))
+
+
+def test_labels_are_found_where_there_are_some(tmp_path):
+    labels = [3, 0, -1, 2, 1, 0, 70000]
+    pq.write_table(pa.table({"latents": column_of(latents((7, 3, 2))), "label": labels}), tmp_path / "z.parquet")
+    assert load_parquet(str(tmp_path / "z.parquet"))[1] == labels
+    for wrong in ([None] * 7, [0.5] * 7, [*labels[1:], None]):
+        pq.write_table(pa.table({"latents": column_of(latents((7, 3, 2))), "label": wrong}), tmp_path / "z.parquet")
+        with pytest.raises(InputError, match=r"column 'label' is \w+, expected a whole number for each image, or none"):
+            load_parquet(str(tmp_path / "z.parquet"))
+
+
+def test_rows_of_several_shapes_or_without_latents_are_refused(tmp_path):
+    for name, column in (
+        ("ragged", pa.array([[[0.0]], [[0.0], [1.0]]])),
+        ("null", pa.array([[[0.0]], None])),
+        ("text", pa.array(["a", "b"])),
+    ):
+        pq.write_table(pa.table({"latents": column}), tmp_path / f"{name}.parquet")
+        with pytest.raises(InputError, match="expected float tensors or lists of one shape"):
+            load_parquet(str(tmp_path / f"{name}.parquet"))
+    pq.write_table(pa.table({"latents": pa.array([], pa.list_(pa.float32()))}), tmp_path / "none.parquet")
+    with pytest.raises(InputError, match="has no rows"):
+        load_parquet(str(tmp_path / "none.parquet"))
+
+
+def test_permuted_tensors_are_refused(tmp_path):
+    kind = pa.fixed_shape_tensor(pa.float32(), (3, 2), permutation=[1, 0])
+    storage = pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(6, np.float32)), 6)
+    pq.write_table(pa.table({"latents": pa.ExtensionArray.from_storage(kind, storage)}), tmp_path / "z.parquet")
+    with pytest.raises(InputError, match="permuted"):
+        load_parquet(str(tmp_path / "z.parquet"))
+
+
+SCHEMA = certificates_schema()
+
+
+def rows(**columns: pa.Array) -> pa.Table:
+    return pa.table(columns)
+
+
+def empty_groups() -> bytes:
+    stream = pa.BufferOutputStream()
+    with pq.ParquetWriter(stream, SCHEMA) as writer:
+        for _ in range(3):
+            writer.write_table(SCHEMA.empty_table())
+    return stream.getvalue().to_pybytes()
+
+
+def data_of(table: pa.Table, **options: object) -> bytes:
+    stream = pa.BufferOutputStream()
+    pq.write_table(table, stream, **options)
+    return stream.getvalue().to_pybytes()
+
+
+NAMES = pa.array(["a.ale.json", "b.ale.json"])
+BYTES = pa.array([b"{", b"{}"], pa.binary())
+WITHOUT: dict[str, tuple[bytes, str]] = {
+    "an empty file": (b"", "cannot be read as a Parquet file"),
+    "not Parquet": (b"PROVED\n" * 100, "cannot be read as a Parquet file"),
+    "only the mark": (b"PAR1PAR1", "cannot be read as a Parquet file"),
+    "cut short": (data_of(rows(name=NAMES, certificate=BYTES))[:-40], "cannot be read as a Parquet file"),
+    "no rows": (data_of(SCHEMA.empty_table()), "holds no certificate"),
+    "empty row groups": (empty_groups(), "holds no certificate"),
+    "no columns": (data_of(pa.table({})), "expected one named 'certificate'"),
+    "no such column": (data_of(rows(name=NAMES, x=NAMES)), "has the columns name, x; expected one named 'certificate'"),
+    "nulls only": (data_of(rows(name=NAMES, certificate=pa.nulls(2, pa.binary()))), "holds no certificate"),
+    "nulls without a type": (data_of(rows(certificate=pa.nulls(2))), "holds no certificate"),
+    "numbers": (data_of(rows(certificate=pa.array([1, 2]))), "column 'certificate' is int64, expected binary"),
+    "texts": (data_of(rows(certificate=pa.array(["{}", "{"]))), "column 'certificate' is string, expected binary"),
+    "lists": (data_of(rows(certificate=pa.array([[b"{"], []]))), "column 'certificate' is list<"),
+    "names as numbers": (data_of(rows(certificate=BYTES, name=pa.array([1, 2]))), "column 'name' is int64, expected"),
+    "indices as texts": (data_of(rows(certificate=BYTES, index=NAMES)), "column 'index' is string, expected int"),
+    "two columns of that name": (
+        data_of(pa.table([BYTES, BYTES], names=["certificate", "certificate"])), "expected one named 'certificate'"
+    ),
+}  # fmt: skip
+"""Files, and what is said of them."""
+
+
+def read_by(command: str, path: Path, given, folder: Path) -> tuple[int, str]:
+    """What a command that reads certificates from Parquet says of a path."""
+    options = ("--head", given.head, "--latents", given.latents)
+    more = ("--out", "unpacked") if command == "certificates unpack" else options
+    done = in_process(*command.split(), path, *more, merged=True, cwd=folder)
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize("command", ["audit", "certificates unpack"])
+@pytest.mark.parametrize("kind", WITHOUT)
+def test_a_file_without_certificates_is_one_line(kind: str, command: str, given, tmp_path: Path) -> None:
+    data, problem = WITHOUT[kind]
+    (tmp_path / "p.parquet").write_bytes(data)
+    code, text = read_by(command, tmp_path / "p.parquet", given, tmp_path)
+    assert (code, text.count("\n")) == (9, 1), text
+    assert text.startswith(f"error: {tmp_path}/p.parquet: ") and problem in text
+    assert not (tmp_path / "unpacked").exists()
+
+
+@pytest.mark.parametrize("kind", ["no rows", "not Parquet", "numbers"])
+def test_a_folder_is_read_unless_one_of_its_files_is_another_kind(kind: str, given, tmp_path: Path) -> None:
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "a.parquet").write_bytes(Path(given.packed).read_bytes())
+    (tmp_path / "set" / "b.parquet").write_bytes(WITHOUT[kind][0])
+    code, text = read_by("audit", tmp_path / "set", given, tmp_path)
+    if kind == "no rows":
+        assert code == 0 and text.count("PROVED") == 40
+    else:
+        assert code == 9 and text.startswith(f"error: {tmp_path}/set/b.parquet: ")
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.dictionary(pa.int32(), pa.binary())])
+def test_binary_of_every_kind_is_read(kind: pa.DataType, given, tmp_path: Path) -> None:
+    table = rows(certificate=pa.array([given.certificates[0]], pa.binary()).cast(kind))
+    (tmp_path / "p.parquet").write_bytes(data_of(table))
+    code, text = read_by("audit", tmp_path / "p.parquet", given, tmp_path)
+    assert code == 0 and text.startswith("PROVED")
+
+
+def test_nothing_audited_is_not_proved() -> None:
+    assert most_severe([]) == 9
