@@ -45,14 +45,9 @@ that is none."""
 
 @dataclass(frozen=True, eq=False)
 class Forward:
-    """What a network gave for images, on the CPU.
-
-    Attributes:
-        latents: (N, D, H, W) or (N, L, D), of the named layer.
-        logits: (N, C), the network's own.
-        images: the least and the greatest number of the images; None where they are not known.
-        ending: where the layer's last module puts the latents; None where it does not say.
-    """
+    """What a network gave for images, on the CPU: latents (N, D, H, W) or (N, L, D) of the named layer, its own logits
+    (N, C), the least and the greatest number of the images, and where the layer's last module puts the latents; None of
+    what is not known."""
 
     latents: Tensor
     logits: Tensor

@@ -178,14 +178,8 @@ def link_of(folder: Path, file: str | None) -> bytes | None:
 
 @dataclass(frozen=True, eq=False)
 class _Inputs:
-    """Head and latents of a run, of which its folder keeps a copy, or a link to latents that are too large for one.
-
-    Attributes:
-        latents: as stored, and `digest`, that of all of them, by value.
-        labels: the true classes, if they are known.
-        files: the paths from which head and latents were read, where they were. Their bytes are copied.
-        link: what stands for a copy of the latents, where they are large. A copy that is there counts nevertheless.
-    """
+    """Head and latents of a run, with the true classes if they are known, of which its folder keeps a copy of the
+    files' bytes; or `link` to latents that are too large for one. A copy that is there counts nevertheless."""
 
     written: WrittenFiles
     head: Head

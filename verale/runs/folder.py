@@ -53,14 +53,9 @@ def pictures_in(directory: Path, needed: Collection[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class ResultFolder:
-    """A folder of results that are no run: certificates with a record, a table and a page of them, and the head.
-
-    Each file is whole or not there. The record is removed first and written last: where it is, all others are there.
-
-    Attributes:
-        name: of the record, `NAME.json`, of `NAME.csv` and of `NAME.html`.
-        overwrite: whether to remove what an earlier command noted there.
-    """
+    """A folder of results that are no run: certificates with a record, `NAME.json`, a table and a page of them,
+    `NAME.csv` and `NAME.html`, and the head. Each file is whole or not there. The record is removed first and written
+    last: where it is, all others are there. With `overwrite` what an earlier command noted there is removed."""
 
     name: str
     directory: Path

@@ -105,13 +105,8 @@ def flat_or_nested(folder: object, names: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class FolderClasses:
-    """What the subfolders of a folder of images say of their classes.
-
-    Attributes:
-        index_of: the class of each subfolder; None where no class is known.
-        names: of all classes, for `source.json`; None where they are not known.
-        reading: how the subfolders were read, for people; empty where nothing else can be meant.
-    """
+    """What the subfolders of a folder of images say of their classes: the class of each, and the names of all, None
+    where they are not known; and how the subfolders were read, for people, empty where nothing else can be meant."""
 
     index_of: Mapping[str, int] | None = None
     names: list[str] | None = None

@@ -100,13 +100,8 @@ class ImageTensors:
 
 @dataclass(frozen=True, eq=False)
 class ImageFiles:
-    """Image files. Their bytes are bound by a digest each; what the callable does is not, beyond its description.
-
-    Attributes:
-        files: absolute paths.
-        preprocess: from a picture (PIL, RGB) to a tensor (3, H, W).
-        root: the folder whose images they are; None where files were given.
-    """
+    """Image files, by absolute paths, those of the folder `root` where one was given. Their bytes are bound by a digest
+    each; what the callable does, from a picture (PIL, RGB) to a tensor (3, H, W), is not, beyond its description."""
 
     files: list[Path]
     preprocess: Callable[[Any], Any]

@@ -225,21 +225,11 @@ class _Nearest:
 
 
 class OriginSearch:
-    """Finds an origin for each prototype, and writes the file.
-
-    Args:
-        head: the head's file, or its path; its geometry is euclidean or a cosine.
-        images: a folder of picture files, one of them, or a safetensors file of pictures.
-
-    Attributes:
-        total: how many pictures there are at most.
-        pictures: the folder that gets the PNG files of pictures that are named; None where the pictures are taken as
-            they are given.
-
-    Raises:
-        InputError: a file that cannot be used or written.
-        UsageError: a head of another geometry, or another network's; a size that cannot be had.
-    """
+    """Finds an origin for each prototype of a head, whose geometry is euclidean or a cosine, among the pictures of a
+    folder, of one file, or of a safetensors file, and writes the file. `pictures` is the folder that gets the PNG files
+    of pictures that are named; None where the pictures are taken as they are given. Raises InputError: a file that
+    cannot be used or written; UsageError: a head of another geometry, or another network's; a size that cannot be
+    had."""
 
     def __init__(
         self,

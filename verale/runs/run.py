@@ -33,14 +33,9 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class ExplainRun:
-    """A run over `total` images. Iterating over it explains those that are left, and gives their rows.
-
-    Rows come in the images' order, each once it and those before it are in the store.
-
-    Attributes:
-        work: explains ranges of images, part by part, in any order; the rows of a part are in the store.
-        compared: whether the head's file says that its logits were compared with the network's.
-    """
+    """A run over `total` images. Iterating over it explains those that are left, and gives their rows, in the images'
+    order, each once it and those before it are in the store. `work` explains ranges of images, part by part, in any
+    order, and puts rows there."""
 
     store: RunFolder
     total: int

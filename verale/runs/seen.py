@@ -32,17 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SeenPictures:
-    """The pictures of a run, and the network that gives their latents.
-
-    Attributes:
-        pictures: uint8 (N, C, H, W).
-        files: the bytes of the network's file and of their files, by name in a run's folder.
-        names: of PNG files, relative to their folder, in the pictures' order; none of a tensor.
-        folder: all of whose images these are; None where one file was given.
-        listed: the names of all PNG files, those among them that cannot be used.
-        decoder: made some of the PNG files.
-        decoded: by the names of these, what they were made from.
-    """
+    """The pictures of a run, uint8 (N, C, H, W), and the network that gives their latents. `files` are the bytes of the
+    network's file and of theirs, by name in a run's folder. PNG files, none of a tensor, have `names` relative to their
+    `folder`, all of whose images these are, or None where one was given; `listed` names those among them too that
+    cannot be used. The `decoder` made the `decoded` ones."""
 
     through: ThroughNetwork
     pictures: Tensor

@@ -52,22 +52,14 @@ class SourceImage:
 
 @dataclass(frozen=True)
 class Source:
-    """What is known about where latents come from; by default nothing.
+    """What is known about where latents come from; by default nothing. `files` are the images in the latents' order; as
+    many are their true `labels`, the `digests` (SHA-256) of the files that were captured, each None where unknown; and,
+    or none, the digests of each image's `latents`, and of its `pictures`, as the network sees it.
 
-    Attributes:
-        folder: the images' folder, where known.
-        files: the images in the latents' order.
-        labels: their true classes, where known; as many as files.
-        digests: SHA-256 of the files that were captured, where known; as many as files.
-        latents: the digest of each image's latents; as many as files, or none.
-        latents_digest: of all latents, where noted.
-        pictures: the digest of each image as the network sees it; as many as files, or none.
-        preprocessing: the steps from image to tensor, as CaBRNet's dataset.yml states them.
-        origins: by prototype, the patch that it was copied from.
-        fields: the patches' receptive fields, where known.
-        decoded: which of the pictures were made from other files, and how, in words; empty of none.
-        roots: the folders, without links in their paths, of which files may be read; None for all. Who writes
-            `source.json` may name any file of the reader's machine in it.
+    The steps from image to tensor are as CaBRNet's dataset.yml states them. `origins` are, by prototype, the patches
+    that they were copied from. `decoded` says in words which of the pictures were made from other files, and how. Of
+    files only those in `roots` may be read, folders without links in their paths; None for all. Who writes
+    `source.json` may name any file of the reader's machine in it.
     """
 
     folder: Path | None = None

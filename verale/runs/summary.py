@@ -38,23 +38,13 @@ class Spread:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """Images of one table, explained under one paradigm.
+    """Images of one table, explained under one paradigm: None where there is no certificate, or the table does not say;
+    `readable` where the most readable of several was kept.
 
-    Attributes:
-        paradigm: None where there is no certificate, or the table does not say; `readable` where the most readable of
-            several was kept.
-        predictions: which images: `all`, `correct` or `incorrect`; only `all` where true classes are not known.
-        images: how many have an explanation.
-        without: how many have none; they count nowhere else.
-        size: statements in an explanation.
-        relative_size: statements in an explanation, in per cent of those possible.
-        seconds: time to explain an image.
-        bounded_prototypes: how many prototypes an explanation bounds; None in tables that do not say it, as below.
-        prototypes: how many the head has.
-        bounded_pairs: how many pairs of a patch and a prototype it is about.
-        pairs: how many there are.
-        labelled: of how many images, with or without an explanation, the true class is known.
-        right: how many of these get it.
+    Predictions are `all`, `correct` or `incorrect`; only `all` where true classes are not known. `images` have an
+    explanation, those `without` count nowhere else. Of an explanation: its statements, these in per cent of those
+    possible, its time, how many prototypes it bounds and how many pairs of a patch and a prototype it is about (unknown
+    in some tables). Of `labelled` images, with or without one, the true class is known, and `right` get it.
     """
 
     source: str

@@ -107,13 +107,9 @@ class Done(Generic[Task]):
 
 
 class Processes(Generic[Task]):
-    """Processes that take tasks from one queue. Leaving the context ends them, whatever they are doing.
-
-    Args:
-        create: a function of a module; each process calls it once, and it returns what does a task.
-        todo: the queue; whoever has this object may take tasks too.
-        cluster: where they are started; by default on this machine.
-    """
+    """Processes, of this machine or a cluster, that take tasks from one queue; whoever has this object may take tasks
+    too. Each calls `create`, a function of a module, once, and it returns what does a task. Leaving the context ends
+    them, whatever they are doing."""
 
     def __init__(
         self,
