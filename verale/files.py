@@ -229,15 +229,8 @@ def _descended(folder: Path, steps: tuple[str, ...], flags: int) -> int:
 
 
 def read(path: str | Path, kind: str, limit: int = -1, most: int | None = None) -> bytes:
-    """The bytes of a regular file, or the first `limit` of them.
-
-    Args:
-        most: how many bytes a file may have that is read whole; None for `LARGEST`.
-
-    Raises:
-        InputError: the file cannot be read, or is larger; the message names it and says which `kind` of file was
-            expected.
-    """
+    """The bytes of a regular file of at most so many (`LARGEST`), or the first `limit` of them. Raises InputError: the
+    file cannot be read, or is larger; the message names it and says which `kind` of file was expected."""
     with reading(path, kind) as stream:
         if limit < 0:
             require_size(path, os.fstat(stream.fileno()).st_size, kind, most)
@@ -289,21 +282,15 @@ def require_writable(path: str | Path) -> None:
 def write_atomically(
     path: str | Path, data: bytes | Iterable[bytes], temporary: str | None = None, within: tuple[int, str] | None = None
 ) -> os.stat_result:
-    """Write a file so that nobody ever sees half of it, not even after a crash: write a temporary file, then rename it.
+    """Write a file so that nobody ever sees half of it, not even after a crash: write its bytes, or pieces of them, to
+    a temporary file, then rename it. Returns what the system says of the file. Raises InputError: the file cannot be
+    written, or something other than a regular file has its name.
 
     Args:
-        path: the file.
-        data: its bytes, or pieces of them.
         temporary: the name of the temporary file, for whoever has to know it after a crash; one that is there is the
             beginning of the same data, or in the way. By default one that no file has.
         within: the descriptor of a folder, and the file's name in it: the file is written there, wherever the folder
             was moved. Then `temporary` is needed, and `path` is what messages say.
-
-    Returns:
-        What the system says of the file.
-
-    Raises:
-        InputError: the file cannot be written, or something other than a regular file has its name.
     """
     path = Path(path)
     at, name = within or (None, str(path))

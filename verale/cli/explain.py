@@ -26,7 +26,7 @@ from verale.search.options import SearchOptions
 if TYPE_CHECKING:
     from verale.checker.deployment import Deployment
     from verale.runs.capture import CapturedImages
-    from verale.runs.run import ExplainRun
+    from verale.runs.explain import ExplainRun
     from verale.runs.seen import SeenPictures
     from verale.runs.table import Explained
     from verale.search import Costs

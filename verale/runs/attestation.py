@@ -55,14 +55,9 @@ class Attestation:
 
 
 def statement_of(groups: Iterable[tuple[AuditSetup, Sequence[Outcome]]], created: datetime) -> dict[str, object]:
-    """The statement that all these certificates are proved.
-
-    Args:
-        groups: the outcomes of one audit, with the files and options of each.
-        created: when the audit ended, in UTC.
-
-    Raises:
-        InputError: a certificate that this audit did not prove, or a file that changed while it was audited.
+    """The statement that all these certificates are proved, of the outcomes of one audit, with the files and options of
+    each, that ended at this time in UTC. Raises InputError: a certificate that this audit did not prove, or a file that
+    changed while it was audited.
 
     Soundness: a property is stated if it is true of every certificate, and the digests of head, latents, network and
     certificate in a record are those of the bytes that the checker was given. A verdict from an audit log is refused:

@@ -94,12 +94,8 @@ def origins_auditor(
 
 
 def judged_origins(path: str | Path, auditor: Auditor, images: str | Path) -> tuple[JudgedOrigin, ...]:
-    """What the checker proves of each origin of a file.
-
-    Raises:
-        InputError: a file that cannot be used.
-        FormatError, UnprovedError: of the whole file; see `judge_origins`.
-    """
+    """What the checker proves of each origin of a file. Raises InputError: a file that cannot be used; FormatError,
+    UnprovedError: of the whole file; see `judge_origins`."""
     from verale.checker.origins import judge_origins
 
     try:

@@ -202,11 +202,8 @@ def compare(head: Head, given: Forward, labels: Sequence[int] | None = None) -> 
 
 
 def _closest(head: Head, patches: Tensor, logits: Tensor) -> list[tuple[float, Neighbour]]:
-    """The neighbours whose logits are closest to the network's, with their largest differences, which are finite.
-
-    Args:
-        head: with a domain that holds the latents.
-    """
+    """The neighbours of a head, whose domain holds the latents, whose logits are closest to the network's, with their
+    largest differences, which are finite."""
     from verale.adapters.neighbours import neighbours
     from verale.head import evaluate_observed, observables
 
@@ -330,12 +327,8 @@ _LEAST = 2.0**-126
 
 @dataclass(frozen=True, eq=False)
 class Restored:
-    """Logits that follow from a network's outputs.
-
-    Attributes:
-        logits: (N, C) float64.
-        lower, upper: (N, C) float64, the head's ends, widened by what the form's rounding may add.
-    """
+    """Logits (N, C) float64 that follow from a network's outputs, and the head's ends, widened by what the form's
+    rounding may add."""
 
     form: str
     logits: Tensor

@@ -36,11 +36,8 @@ _LONGEST = 200  # the most characters of a class's name, for people
 
 @dataclass(frozen=True, eq=False)
 class HeadOfRun:
-    """The head of a run, as the checker reads it.
-
-    Attributes:
-        compared: whether its file says that its logits were compared with the network's.
-    """
+    """The head of a run, as the checker reads it; `compared` where its file says that its logits were compared with the
+    network's."""
 
     path: str
     head: Head
@@ -87,11 +84,7 @@ class CertificateFile:
 
 @dataclass(frozen=True, eq=False)
 class ExplainedRun:
-    """A folder that `verale explain` wrote.
-
-    Attributes:
-        given: the folder, as given.
-    """
+    """A folder that `verale explain` wrote, `given` by this path."""
 
     given: str
     folder: Path

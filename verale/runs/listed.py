@@ -111,11 +111,8 @@ class Listing:
         return cls(digests, len(by_index), images) if is_record else None
 
     def differences(self, there: Mapping[str, str | None]) -> list[str]:
-        """What is missing, more, or another than is listed, one sentence each.
-
-        Args:
-            there: the certificates that lie in the folder, by name, with their SHA-256 where it is known.
-        """
+        """What is missing, more, or another than is listed, one sentence each. `there` are the certificates that lie in
+        the folder, by name, with their SHA-256 where it is known."""
         missing = [name for name in self.digests if name not in there]
         more = [name for name in there if name not in self.digests]
         other = [
@@ -191,11 +188,8 @@ def _said(sentence: str, names: list[str]) -> str:
 
 
 def certificate_files(paths: tuple[str, ...], compared: bool = True) -> list[str]:
-    """Files as given; for each directory its certificates, sorted. Raises InputError if it has none.
-
-    Args:
-        compared: whether a warning says in what a directory is not what its run's record lists.
-    """
+    """Files as given; for each directory its certificates, sorted. Raises InputError if it has none. `compared`: a
+    warning says in what it is not what its run's record lists."""
     files: list[str] = []
     for path in map(Path, paths):
         folder = certificates_folder(path) if path.is_dir() else None

@@ -28,12 +28,8 @@ _COLOURS = (1, 3)  # the channels of a picture
 
 @dataclass(frozen=True, eq=False)
 class ImageTensors:
-    """Preprocessed images. Their values are bound by a digest each, and pictures of them are made.
-
-    Attributes:
-        values: (N, 3, H, W).
-        folder: where pictures go, a folder of OUT.
-    """
+    """Preprocessed images (N, 3, H, W). Their values are bound by a digest each, and pictures of them are made, which
+    go to this folder of OUT."""
 
     values: Tensor
     folder: str

@@ -7,7 +7,7 @@ the end of the observable's range is rounded outward. Nothing rests on the searc
 A search that was interrupted goes on where it ended: beside the file that is to be written it keeps what it has found,
 of which pictures, by their digests, and what it states of the prototypes whose pictures are enclosed.
 
-Files that are no PNG files of the network's size are decoded (`decoded`) each time that they are read. Then the PNG
+Files that are no PNG files of the network's size are decoded (`seen`) each time that they are read. Then the PNG
 files of the pictures that an origins file names are kept in a folder beside it: what they show is what is proved.
 """
 
@@ -40,10 +40,9 @@ from verale.files import read, remove_file, write_atomically
 from verale.head import Cosine, Euclidean, Head, as_patches, observables
 from verale.network import FrozenNetwork, picture_digest, pictures_of
 from verale.runs.arguments import HeadFile
-from verale.runs.decoded import PictureFiles
 from verale.runs.folder import PATIENCE, locked, require_output, write_output
 from verale.runs.inputs import PICTURES, SOURCE
-from verale.runs.seen import described
+from verale.runs.seen import PictureFiles, described
 from verale.runs.source import SourceFile, SourceImage
 from verale.runs.written import WrittenFiles
 
@@ -170,11 +169,7 @@ def _picture(stored: StoredPictures, row: int) -> Tensor:
 
 @dataclass(frozen=True)
 class FoundOrigin:
-    """A patch near a prototype.
-
-    Attributes:
-        distance, cosine: what is stated; one of the two.
-    """
+    """A patch near a prototype; a distance or a cosine is stated."""
 
     prototype: int
     picture: str
@@ -270,11 +265,8 @@ class OriginSearch:
         return self._searched.total
 
     def run(self, advance: Callable[[int], object] = lambda done: None) -> list[FoundOrigin | Unstated]:
-        """Search, write the file, and return what it states of each prototype, in order.
-
-        Args:
-            advance: called with the number of pictures done since the last call.
-        """
+        """Search, write the file, and return what it states of each prototype, in order. `advance` is called with the
+        number of pictures done since the last call."""
         nearest, seen = self._resumed()
         advance(nearest.pictures)
         widest = max(map(math.prod, self._network.shapes.values()))

@@ -12,10 +12,11 @@ import logging
 import math
 import sys
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
+from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,6 @@ from verale.errors import UsageError, VeraleError, option
 from verale.files import certificate_name
 from verale.paradigms import PARADIGMS
 from verale.runs.options import RunOptions
-from verale.runs.run import Range, cut
 from verale.runs.table import Explained
 from verale.runs.workers.local import Cluster, Done, Processes, can_fork, cores, popped
 
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from verale.head import Head
     from verale.search import Batches, ImageResult, SearchOptions, Unexplained
     from verale.search.through import ThroughNetwork
+
+Range = tuple[int, int]
+"""Images: from the first up to, but not including, the second."""
 
 Part = tuple[list[Explained], list[tuple[str, bytes]]]
 """The rows of some images and their certificates, as `rows_and_certificates` gives them."""
@@ -54,11 +57,19 @@ the same part seldom loses two."""
 _DIED = f"{_ATTEMPTS} workers died of this image, perhaps because memory ran out"
 
 
+def cut(ranges: Iterable[Range], step: int) -> list[Range]:
+    """Parts of ranges, cut at the multiples of a step."""
+    parts: list[Range] = []
+    for start, stop in ranges:
+        parts += pairwise([start, *range((start // step + 1) * step, stop, step), stop])
+    return parts
+
+
 @dataclass(frozen=True, eq=False)
 class Explainer:
     """What is asked of every image of a run, answered the same way in every process: see `Batches`. With a deployment,
-    only certificates are kept that hold in float32 too, computed like this (`Reserves`). With a network, images are
-    pictures. Raises UsageError: a deployment of a readout that is not linear, or of pictures."""
+    only certificates are kept that hold in float32 too (`held_in_float32`). With a network, images are pictures. Raises
+    UsageError: a deployment of a readout that is not linear, or of pictures."""
 
     head: Head
     options: SearchOptions
@@ -66,13 +77,12 @@ class Explainer:
     through: ThroughNetwork | None = None
 
     def __post_init__(self) -> None:
+        from verale.head import Linear
+
         if self.through is not None and self.deployment is not None:
             raise UsageError("deployment is given, expected none with pictures: ask verale audit --deployment for it")
-        _ = self._reserves
-
-    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        """Another process makes its own of what is kept here."""
-        return Explainer, (self.head, self.options, self.deployment, self.through)
+        if self.deployment is not None and not isinstance(self.head.readout, Linear):
+            raise UsageError("the readout is not linear, expected logits that a reserve can be taken from")
 
     def batches(self, images: Tensor) -> Batches:
         """These images, and how to explain them. Raises as `Batches`."""
@@ -80,18 +90,12 @@ class Explainer:
 
         return Batches(self.head, images, self.options, self.through)
 
-    @cached_property
-    def _reserves(self) -> Reserves | None:
-        if self.deployment is None:
-            return None
-        return Reserves(self.head, self.deployment, self.options)
-
     def part(self, batches: Batches, images: Tensor, first: int, labels: Sequence[int | None] | None) -> Part:
         """Explain images (N, L, D), or pictures, together."""
         clock = perf_counter()
         results = batches.explain_images(images)
-        if self._reserves is not None:
-            held = self._reserves.held(images, [result.explanation for result in results])
+        if self.deployment is not None:
+            held = held_in_float32(self, images, [result.explanation for result in results])
             results = [replace(result, explanation=one) for result, one in zip(results, held, strict=True)]
         seconds = round((perf_counter() - clock) / len(results), 4)
         return rows_and_certificates(results, first, self.head.size, seconds, labels)
@@ -242,11 +246,7 @@ def rows_and_certificates(
     seconds: float,
     labels: Sequence[int | None] | None = None,
 ) -> tuple[list[Explained], list[tuple[str, bytes]]]:
-    """The table's rows for a batch, and its certificates (name, bytes).
-
-    Args:
-        labels: the true classes of the batch's images, if they are known.
-    """
+    """The table's rows for a batch, and its certificates (name, bytes); of `labels` those are given that are known."""
     from verale.certificate import Certificate
     from verale.certificate.statements import bounded
     from verale.certificate.words import float_below
@@ -313,63 +313,55 @@ _TRIALS = 4
 _MORE = Fraction(9, 8)  # the reserve is greater than what the last statements lost, since what is lost depends on them
 
 
-class Reserves:
-    """Certificates of one head that hold in float32.
+def held_in_float32(
+    explainer: Explainer, images: Tensor, explained: Sequence[Certificate | Unexplained]
+) -> list[Certificate | Unexplained]:
+    """For each image (L, D) its certificate, or one of the same paradigm that holds in float32, or why there is none.
+    The checker proves each of them.
 
     An explanation is shrunk until its margins are hardly positive, and then rounding may make up for them. So such an
     image is explained again as if each rival's logit were greater by what is lost: these statements leave as much more.
-    They are not minimal for the head itself, and the certificate does not claim it. Raises UsageError: another readout.
+    They are not minimal for the head itself, and the certificate does not claim it.
     """
+    from verale.checker import Auditor
+    from verale.runs.arguments import HeadFile, latents_bytes
+    from verale.search import Unexplained
 
-    def __init__(self, head: Head, deployment: Deployment, options: SearchOptions) -> None:
-        from verale.head import Linear
-        from verale.runs.arguments import HeadFile
+    file = HeadFile("head", explainer.head.to_bytes(), explainer.head)
+    auditor = Auditor(file.data, latents_bytes(images, file))
+    each = zip(images, explained, strict=True)
+    return [one if isinstance(one, Unexplained) else _held(explainer, auditor, image, one) for image, one in each]
 
-        if not isinstance(head.readout, Linear):
-            raise UsageError("the readout is not linear, expected logits that a reserve can be taken from")
-        self._head, self._file = head, HeadFile("head", head.to_bytes(), head)
-        self.deployment, self._options = deployment, options
 
-    def held(self, images: Tensor, explained: Sequence[Certificate | Unexplained]) -> list[Certificate | Unexplained]:
-        """For each image (L, D) its certificate, or one of the same paradigm that holds in float32, or why there is
-        none. The checker proves each of them."""
-        from verale.checker import Auditor
-        from verale.runs.arguments import latents_bytes
-        from verale.search import Unexplained
+def _held(explainer: Explainer, auditor: Auditor, image: Tensor, certificate: Certificate) -> Certificate | Unexplained:
+    from verale.certificate.words import above
+    from verale.search import Unexplained
+    from verale.search.explain import explain_batches
 
-        auditor = Auditor(self._file.data, latents_bytes(images, self._file))
-        each = zip(images, explained, strict=True)
-        return [one if isinstance(one, Unexplained) else self._one(auditor, image, one) for image, one in each]
-
-    def _one(self, auditor: Auditor, image: Tensor, certificate: Certificate) -> Certificate | Unexplained:
-        from verale.certificate.words import above
-        from verale.search import Unexplained
-        from verale.search.explain import explain_batches
-
-        kept, reserve = certificate, Fraction(0)
-        options = replace(self._options, paradigm=certificate.paradigm, batch=1)
-        for _ in range(_TRIALS):
-            verdict = auditor.check(kept.to_bytes(), deployment=self.deployment)
-            if verdict.claims.get("deployment") == "proved":
-                return kept
-            if not verdict.deployed:
-                return Unexplained(certificate.predicted, verdict.message)
-            pairs = zip(verdict.margins, verdict.deployed, strict=True)
-            lost = max(real - left for real, left in pairs if real is not None and left is not None)
-            reserve = max(lost, reserve) * _MORE
-            # The head with a smaller bias of that class, and exactly by how much it is smaller.
-            head, own = self._head, certificate.predicted
-            bias = head.weight.new_zeros(head.classes).double() if head.bias is None else head.bias.double().clone()
-            before = Fraction(float(bias[own]))
-            bias[own] -= float(reserve)
-            behind, taken = replace(head, bias=bias), before - Fraction(float(bias[own]))
-            again = next(explain_batches(behind, image[None], options))[0]
-            if isinstance(again, Unexplained) or again.predicted != certificate.predicted:
-                break
-            margins = tuple(None if m is None else _below(Fraction(m) + taken) for m in again.margins)
-            kept = replace(again, head=certificate.head, minimal=False, margins=margins)
-        why = f"no statements are found that leave a lead of {above(reserve)}, which float32 may lose"
-        return Unexplained(certificate.predicted, why)
+    kept, reserve = certificate, Fraction(0)
+    options = replace(explainer.options, paradigm=certificate.paradigm, batch=1)
+    for _ in range(_TRIALS):
+        verdict = auditor.check(kept.to_bytes(), deployment=explainer.deployment)
+        if verdict.claims.get("deployment") == "proved":
+            return kept
+        if not verdict.deployed:
+            return Unexplained(certificate.predicted, verdict.message)
+        pairs = zip(verdict.margins, verdict.deployed, strict=True)
+        lost = max(real - left for real, left in pairs if real is not None and left is not None)
+        reserve = max(lost, reserve) * _MORE
+        # The head with a smaller bias of that class, and exactly by how much it is smaller.
+        head, own = explainer.head, certificate.predicted
+        bias = head.weight.new_zeros(head.classes).double() if head.bias is None else head.bias.double().clone()
+        before = Fraction(float(bias[own]))
+        bias[own] -= float(reserve)
+        behind, taken = replace(head, bias=bias), before - Fraction(float(bias[own]))
+        again = next(explain_batches(behind, image[None], options))[0]
+        if isinstance(again, Unexplained) or again.predicted != certificate.predicted:
+            break
+        margins = tuple(None if m is None else _below(Fraction(m) + taken) for m in again.margins)
+        kept = replace(again, head=certificate.head, minimal=False, margins=margins)
+    why = f"no statements are found that leave a lead of {above(reserve)}, which float32 may lose"
+    return Unexplained(certificate.predicted, why)
 
 
 def _below(value: Fraction) -> float:

@@ -33,12 +33,8 @@ _MOST_FIELDS, _MOST_UNKNOWN, _WIDEST = 2**12, 100, 2**20
 
 @dataclass(frozen=True)
 class SourceImage:
-    """An image as `source.json` lists it.
-
-    Attributes:
-        file: its path relative to the images' folder.
-        sha256: of the file's bytes; None leaves the entry out.
-    """
+    """An image as `source.json` lists it: its path relative to the images' folder, and SHA-256 of the file's bytes;
+    None leaves that entry out."""
 
     file: str
     label: int | None
@@ -285,7 +281,7 @@ def _fields(entry: Mapping[str, object] | None) -> ReceptiveFields | None:
 
 
 def _decoded(entry: Mapping[str, Any] | None) -> str:
-    """What is said of pictures that were made from other files (`verale.runs.decoded`)."""
+    """What is said of pictures that were made from other files (`verale.runs.seen`)."""
     if entry is None:
         return ""
     scaled, count = entry["scaled"], len(entry["files"])

@@ -111,12 +111,8 @@ def summarize(source: str) -> list[RunSummary]:
 
 @dataclass(frozen=True)
 class ClassSummary:
-    """The images of one class.
-
-    Attributes:
-        kind: `predicted`: the images that get the class; `true`: those of which it is the true one.
-        labelled, correct: of how many the true class is known, and is the predicted one.
-    """
+    """The images that get a class (`predicted`), or of which it is the true one (`true`). Of so many the true class is
+    known (`labelled`), and is the predicted one (`correct`)."""
 
     source: str
     kind: str
@@ -132,12 +128,8 @@ class ClassSummary:
 
 @dataclass(frozen=True)
 class PrototypeSummary:
-    """One prototype in the explanations of a run.
-
-    Attributes:
-        named: in how many explanations a statement is about it, alone or with a patch.
-        bounded: in how many it is bounded, also by a clause about all others.
-    """
+    """One prototype in the explanations of a run: in how many a statement is about it, alone or with a patch, and in
+    how many it is bounded, also by a clause about all others."""
 
     source: str
     prototype: int

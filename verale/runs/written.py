@@ -58,12 +58,8 @@ def moved() -> str:
 
 @dataclass(frozen=True)
 class RequiredFile:
-    """A file that a run's folder has to hold.
-
-    Attributes:
-        is_there: whether the file of its name is the one that is needed; it is called where there is one.
-        problem: what is said where it is not.
-    """
+    """A file that a run's folder has to hold: whether the one of its name, where there is one, is the one that is
+    needed, and what is said where it is not."""
 
     is_there: Callable[[], bool] = lambda: False
     problem: str = "is another file than this run's"

@@ -102,13 +102,6 @@ def test_it_is_found_wherever_it_begins(first, pad, registered, tmp_path) -> Non
     assert not _names_what_runs(b"ARROW:schema" + first)
 
 
-def test_other_types_are_read(tmp_path) -> None:
-    shaped = pa.fixed_shape_tensor(pa.float32(), (2, 3))
-    flat = pa.FixedSizeListArray.from_arrays(pa.array([float(n) for n in range(6)], pa.float32()), 6)
-    pq.write_table(pa.table({"latents": pa.ExtensionArray.from_storage(shaped, flat)}), tmp_path / "x.parquet")
-    assert load_parquet(str(tmp_path / "x.parquet"))[0].shape == (1, 2, 3)
-
-
 def test_no_other_module_opens_a_parquet_file() -> None:
     package = Path(verale.__file__).parent
     opens = re.compile(r"\bpq\.(ParquetFile|ParquetDataset|read_)|\bread_parquet\(|pyarrow\.dataset")

@@ -14,12 +14,10 @@ import torch
 from click.testing import CliRunner
 from support.commands import in_process
 
-from verale.checker import most_severe
 from verale.cli.audit import command as audit
 from verale.cli.export import certificates
 from verale.datasets import storage
 from verale.datasets.rows import (
-    GROUP,
     ParquetRows,
     certificates_schema,
     load_parquet,
@@ -194,19 +192,6 @@ def test_a_dataset_is_audited_as_a_folder_is(files, given, tmp_path):
     assert again.stdout.replace(str(path), "").splitlines() == printed[0]
 
 
-def test_what_is_no_dataset_is_refused(given, tmp_path):
-    with pytest.raises(InputError, match="there is no such file or folder"):
-        ParquetRows.open(str(tmp_path / "nothing.parquet"), "certificate")
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"holds no \*\.parquet"):
-        ParquetRows.open(str(tmp_path / "empty"), "certificate")
-    (tmp_path / "bad.parquet").write_bytes(b"PAR1")
-    with pytest.raises(InputError, match=r"bad\.parquet: cannot be read as a Parquet file"):
-        ParquetRows.open(str(tmp_path / "bad.parquet"), "certificate")
-    with pytest.raises(InputError, match="expected one named 'latents'"):
-        ParquetRows.open(given.packed, "latents")
-
-
 def test_no_two_rows_are_called_alike(tmp_path):
     """Neither by a name that several have, nor by one that looks like a label, nor by a path."""
     given = [["a", None, "a"], ["a#0", "/b", "b"], ["000001.ale.json", "c", "x#9"]]
@@ -271,16 +256,6 @@ def test_what_is_taken_for_a_dataset(given, tmp_path, files):
     paths = ["set", "both", "files", "files/000001.ale.json", "none", "none.parquet"]
     assert [is_dataset(str(tmp_path / path)) for path in paths] == [True, False, False, False, False, True]
     assert is_dataset("s3://bucket/certificates")
-
-
-def test_a_failed_write_leaves_nothing(tmp_path):
-    def rows():
-        yield from ({"name": str(n)} for n in range(2 * GROUP))
-        raise InputError("a certificate", "cannot be read")
-
-    with pytest.raises(InputError, match="a certificate"):
-        write_rows(str(tmp_path / "all.parquet"), rows())
-    assert list(tmp_path.iterdir()) == []
 
 
 def write(path: str, data: bytes) -> None:
@@ -463,7 +438,3 @@ def test_binary_of_every_kind_is_read(kind: pa.DataType, given, tmp_path: Path) 
     (tmp_path / "p.parquet").write_bytes(data_of(table))
     code, text = read_by("audit", tmp_path / "p.parquet", given, tmp_path)
     assert code == 0 and text.startswith("PROVED")
-
-
-def test_nothing_audited_is_not_proved() -> None:
-    assert most_severe([]) == 9

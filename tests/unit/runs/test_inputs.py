@@ -58,16 +58,6 @@ def test_the_bytes_of_both_files_are_copied(files, tmp_path) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["head.safetensors", "latents.safetensors"])
-def test_what_is_lost_is_written_again_and_what_is_there_stays(name, files, tmp_path) -> None:
-    run(tmp_path / "out", files)
-    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir() if path.name != name}
-    (tmp_path / "out" / name).unlink()
-    run(tmp_path / "out", files)
-    assert (tmp_path / "out" / name).exists()
-    assert {path: path.stat().st_mtime_ns for path in before} == before
-
-
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("name", ["head.safetensors", "latents.safetensors"])
 def test_another_head_or_other_latents_stay_where_they_are(name, begun, files, tmp_path) -> None:

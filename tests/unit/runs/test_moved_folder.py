@@ -14,12 +14,11 @@ from support.small import small_head, small_latents
 
 from verale.errors import InputError
 from verale.runs import written as module
-from verale.runs.explain import open_run
+from verale.runs.explain import RunFolder, open_run
 from verale.runs.folder import ResultFolder, is_of_run, locked
 from verale.runs.inputs import HEAD as HEAD_FILE
 from verale.runs.inputs import TABLE
 from verale.runs.options import RunOptions
-from verale.runs.run import RunFolder
 from verale.runs.table import Explained, read_table
 from verale.runs.written import HeldFolder, WrittenFiles
 from verale.search import SearchOptions

@@ -18,9 +18,9 @@ from support.small import small_head, small_latents
 from verale.errors import UsageError
 from verale.head import Head, as_patches
 from verale.runs import parts as module
-from verale.runs.explain import open_run
+from verale.runs.explain import gaps, in_order, open_run
 from verale.runs.options import RunOptions
-from verale.runs.run import Range, cut, gaps, in_order
+from verale.runs.parts import Range, cut
 from verale.runs.table import Explained, read_table
 from verale.runs.workers import local
 from verale.search import Batches, SearchOptions

@@ -26,8 +26,7 @@ from verale.errors import InputError, UsageError
 from verale.head import Box, Head, as_patches, digest_of_all, load_latents, patches_of
 from verale.network import FrozenNetwork, picture_digest
 from verale.network.layers import Convolution, NetworkLayer
-from verale.runs.decoded import Decoder
-from verale.runs.seen import SeenPictures
+from verale.runs.seen import Decoder, SeenPictures
 from verale.runs.source import SourceFile, load_source
 from verale.runs.summary import summarize
 from verale.runs.table import read_table

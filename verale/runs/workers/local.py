@@ -93,12 +93,8 @@ def popped(todo: deque[Task]) -> Task | None:
 
 @dataclass(frozen=True)
 class Done(Generic[Task]):
-    """A task that a process has taken.
-
-    Attributes:
-        result: what its job returned; None if it raised an error, which doing the task here shows, or never returned.
-        error: why the process cannot do any task.
-    """
+    """A task that a process has taken, and what its job returned: None if it raised an error, which doing the task here
+    shows, or never returned. `error` is why the process cannot do any task."""
 
     task: Task
     result: Any

@@ -38,12 +38,8 @@ _log = logging.getLogger(__name__)
 
 
 class Workers:
-    """Workers of the Ray that this process is connected to, a CPU each.
-
-    Attributes:
-        gpus: how many GPUs each has for itself.
-        settled: taken once one has begun, or a warning was given that none has.
-    """
+    """Workers of the Ray that this process is connected to, a CPU each, and so many GPUs. `settled` is taken once one
+    has begun, or a warning was given that none has."""
 
     def __init__(self, size: int, gpus: int = 0) -> None:
         self.size, self.gpus = size, gpus
