@@ -344,6 +344,8 @@ def _contradiction(record: Mapping[str, Any]) -> str | None:
     proved = {claim for claim, state in claims.items() if state == "proved"}
     # An audit with these options minds that no instance is claimed.
     is_unclaimed = claims.get("instance") == "not claimed" and not run["entailment_only"]
+    # Who can have proved the claims in a run with this choice of kernels.
+    by, kernels = record.get("by", {}), set(CHOICES[EITHER]) if run["kernel"] == EITHER else {run["kernel"]}
     subject = [record[name] is None for name in ("predicted", "paradigm", "statements")]
     rules = {
         "status, reason and exit_code": reason in _REASONS[status] and record["exit_code"] == _exit_code(record),
@@ -370,18 +372,12 @@ def _contradiction(record: Mapping[str, Any]) -> str | None:
         and ("network" in run) == ("pictures" in run),
         "claims and status": status != "PROVED" or proved == _asked(claims, run),
         "claims and reason": (reason == "unclaimed") == (status == "PROVED" and is_unclaimed),
-        "claims and by": "by" not in record or _are_by(record["by"], proved, run["kernel"]),
+        "claims and by": "by" not in record or (by.keys() == proved and set(by.values()) <= kernels),
         "statements and elements": "elements" not in record
         or (all(record["elements"].values()) and sum(record["elements"].values()) <= (record["statements"] or 0)),
         "status and margins": status != "PROVED" or _are_positive(record),
     }
     return next((f"{fields} contradict each other" for fields, hold in rules.items() if not hold), None)
-
-
-def _are_by(by: Mapping[str, str], proved: set[str], kernel: str) -> bool:
-    """Whether a run with this choice of kernels can say who proved the claims."""
-    possible = CHOICES[EITHER] if kernel == EITHER else (kernel,)
-    return by.keys() == proved and all(each in possible for each in by.values())
 
 
 def _exit_code(record: Mapping[str, Any]) -> int:

@@ -9,26 +9,23 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from os.path import lexists
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from verale.adapters import load_model
+from verale.adapters.cabrnet import Network, load
+from verale.adapters.cabrnet.run import FILES
 from verale.adapters.idx import read_idx
 from verale.adapters.published.prototypedl import Autoencoder
 from verale.errors import HeadError, InputError, UsageError, VeraleError, option
-from verale.head import save_latents
+from verale.head import Head, digest_of_all, load_latents, patches_of, save_latents
 from verale.pictures import png, read_picture
 from verale.runs.folder import certificate_names, require_output, write_beside
 from verale.runs.images import FolderClasses, classes_of_folders, image_files, readable, tell_left_out
 from verale.runs.inputs import HEAD, LATENTS, RUN_FILE, SOURCE, TABLE, sha256_of
 from verale.runs.source import SourceFile, SourceImage
 from verale.runs.written import RequiredFile, WrittenFiles
-
-if TYPE_CHECKING:
-    from verale.adapters.cabrnet import Network
-    from verale.head import Head
 
 _log = logging.getLogger(__name__)
 
@@ -61,9 +58,6 @@ def capture_images(
     cannot load, an image that cannot be read or on which head and network disagree, a directory that holds something
     else.
     """
-    from verale.adapters.cabrnet import load
-    from verale.head import digest_of_all, patches_of
-
     network = load(run).with_compared_head()
     names = [file.relative_to(images).as_posix() for file in files]
     classes = classes_of_trained(network, images, names).tell()
@@ -125,8 +119,6 @@ def earlier_source(
 def captured_before(directory: Path, source: SourceFile) -> Tensor | None:
     """The directory's latents; None where it lacks them, or the head. Raises InputError: one of them is there, and is
     not the one that the source describes."""
-    from verale.head import digest_of_all, load_latents, patches_of
-
     head, path = directory / HEAD, directory / LATENTS
     if lexists(head) and not source.is_of(sha256_of(head), str(source.latents_digest)):
         raise InputError(head, f"is not the head that {SOURCE} describes; {_AGAIN}")
@@ -151,9 +143,6 @@ Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 def write_of_run(run: Path, images: Path, output: str, progress: Progress) -> str:
     """Write what a CaBRNet network makes of a folder of images: latents, logits, and true classes where these are said.
     Raises InputError: a file that cannot be used, or is in the way."""
-    from verale.adapters.cabrnet import load
-    from verale.adapters.cabrnet.run import FILES
-
     files = image_files(images)
     require_output(output, [run, *(run / name for name in FILES), *files])
     tell_left_out(images)

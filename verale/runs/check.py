@@ -13,21 +13,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import torch
+from torch import Tensor, nn
+
+from verale.adapters.endings import Ending, ending_of
+from verale.adapters.float32 import float32_logits, proved
+from verale.adapters.freezing import first_difference, frozen
+from verale.adapters.latents import capture_and_run, find_layer, in_float32, require_module
+from verale.adapters.neighbours import OTHER_LATENTS, Neighbour, fitted, neighbours, widened
 from verale.certificate.words import about
 from verale.errors import LatentsError, UsageError, first_line
+from verale.head import (
+    Head,
+    as_patches,
+    described,
+    evaluate,
+    evaluate_observed,
+    observables,
+    require_head,
+    require_kind,
+)
+from verale.network import FrozenNetwork
+from verale.rounding import Enclosure
 from verale.runs.comparison import CLOSER, ModelComparison
-
-if TYPE_CHECKING:
-    from torch import Tensor, nn
-
-    from verale.adapters.endings import Ending
-    from verale.adapters.neighbours import Neighbour
-    from verale.head import Head
-    from verale.network import FrozenNetwork
-    from verale.rounding import Enclosure
-    from verale.runs.model_images import ModelImages
+from verale.runs.model_images import ModelImages, known_labels, model_images
 
 BATCH = 64
 """Images that the network receives at once."""
@@ -104,9 +115,6 @@ def check(
     Soundness: a logit outside its interval is certainly not float32's rounding of the head's, under what
     `verale/adapters/float32.py` takes for granted.
     """
-    from verale.head import require_head
-    from verale.runs.model_images import known_labels, model_images
-
     require_head(head)
     given = model_images(images, preprocess, "images")
     known, _ = known_labels(given, labels, head)
@@ -131,12 +139,6 @@ class Capture:
 
     def forward(self, images: ModelImages) -> Forward:
         """Latents and logits of images, computed in float32 proper. Raises as `check` does."""
-        import torch
-
-        from verale.adapters.endings import ending_of
-        from verale.adapters.latents import capture_and_run, find_layer, in_float32, require_module
-        from verale.head import described
-
         require_module(self.model, "verale.check(head, model, layer, images)")
         if self.logits is not None and not callable(self.logits):
             raise UsageError(
@@ -160,12 +162,6 @@ class Capture:
 
 def compare(head: Head, given: Forward, labels: Sequence[int] | None = None) -> ModelComparison:
     """The comparison of `check`, for latents and logits that are at hand. Raises LatentsError."""
-    import torch
-
-    from verale.adapters.float32 import float32_logits, proved
-    from verale.adapters.neighbours import fitted, widened
-    from verale.head import as_patches
-
     patches = as_patches(given.latents, head.depth)
     free = widened(head, patches)
     bounds, logits = float32_logits(free, patches), given.logits.double()
@@ -204,9 +200,6 @@ def compare(head: Head, given: Forward, labels: Sequence[int] | None = None) -> 
 def _closest(head: Head, patches: Tensor, logits: Tensor) -> list[tuple[float, Neighbour]]:
     """The neighbours of a head, whose domain holds the latents, whose logits are closest to the network's, with their
     largest differences, which are finite."""
-    from verale.adapters.neighbours import neighbours
-    from verale.head import evaluate_observed, observables
-
     observed: tuple[object, Tensor | None, Tensor] | None = None
     compared = []
     for neighbour in neighbours(head, patches.shape[1]):
@@ -221,8 +214,6 @@ def _closest(head: Head, patches: Tensor, logits: Tensor) -> list[tuple[float, N
 
 def _inside_of(head: Head, patches: Tensor, logits: Tensor) -> bool:
     """Whether a head agrees with the network."""
-    from verale.adapters.float32 import float32_logits
-
     try:
         return _inside(float32_logits(head, patches), logits)
     except LatentsError:
@@ -231,11 +222,6 @@ def _inside_of(head: Head, patches: Tensor, logits: Tensor) -> bool:
 
 def _other_causes(head: Head, patches: Tensor, logits: Tensor, bounds: Enclosure) -> Iterator[str]:
     """What else than an option of the head fits: another layer, a bias or factor that is missing, another output."""
-    import torch
-
-    from verale.adapters.neighbours import OTHER_LATENTS
-    from verale.head import evaluate
-
     for name, function in OTHER_LATENTS.items():
         if _inside_of(head, function(patches.float()).double(), logits):
             yield f"{name}(latents): name the layer behind it as layer"
@@ -273,8 +259,6 @@ def _logits(output: object, images: int, classes: int, pick: Callable[[Any], Any
 
 def _tensors(output: object) -> Iterator[Tensor]:
     """The tensors of an output, in its order."""
-    import torch
-
     if isinstance(output, torch.Tensor):
         yield output
     elif isinstance(output, dict):
@@ -290,12 +274,6 @@ def network_difference(network: FrozenNetwork, model: nn.Module, layer: str, bat
     nothing does. Images are (N, C, H, W), preprocessed as for the module. Raises UsageError: no network, or images of
     another shape than the file's; NetworkError, InputError: the module computes something that network files do not
     know."""
-    import torch
-
-    from verale.adapters.freezing import first_difference, frozen
-    from verale.head import require_kind
-    from verale.network import FrozenNetwork
-
     require_kind("network", network, FrozenNetwork, "a network file: write verale.network.FrozenNetwork.load(path)")
     given = frozen(model, layer, network.shape, network.mean, network.std)
     for images in batches:
@@ -339,8 +317,6 @@ class Restored:
 def restored(outputs: Tensor, own: Tensor, lower: Tensor, upper: Tensor) -> Restored | None:
     """The logits that a network's outputs stand for, if a head computes these; None if it does not, in any form. All
     are (N, C) float64: `own` are the head's logits, and `lower` and `upper` what float32 may make of these."""
-    import torch
-
     if bool(outputs.isnan().any()):
         return None
     if bool((outputs >= 0).all() and ((outputs.sum(1) - 1).abs() <= _SUM).all()):
@@ -362,8 +338,6 @@ def _shifted(form: str, logs: Tensor, shown: Tensor, own: Tensor, lower: Tensor,
     The number k of an image has to put every y + k between the head's ends: k lies in [lower - y, upper - y] for each
     class, with y rounded. Of a class that is not shown, only y <= `logs` is certain.
     """
-    import torch
-
     slack = _ROUNDING * (logs.abs() + 4)
     least = (lower - logs - slack).amax(1)
     most = torch.where(shown, upper - logs + slack, torch.inf).amin(1)

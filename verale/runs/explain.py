@@ -22,25 +22,25 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import torch
+from torch import Tensor
+
+from verale.checker.deployment import Deployment
 from verale.errors import InputError, LatentsError, option
 from verale.files import LARGEST_LATENTS, certificate_name, read
+from verale.head import Head, digest_of_all, labelled_file, load_labelled, patches_of, require_labels
 from verale.runs.folder import certificate_names, locked, pictures_in
 from verale.runs.inputs import HEAD, LATENTS, LINK, LINK_TYPE, RUN_FILE, SOURCE, TABLE, sha256_of
 from verale.runs.options import RunOptions
 from verale.runs.parts import Explainer, Range, cut, explain_in_processes
+from verale.runs.seen import SeenPictures
+from verale.runs.source import SourceFile
 from verale.runs.table import Explained, csv_lines, read_table
 from verale.runs.written import RequiredFile, WrittenFiles, moved
+from verale.search import Batches, SearchOptions
 from verale.version import __version__
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from verale.checker.deployment import Deployment
-    from verale.head import Head
-    from verale.runs.seen import SeenPictures
-    from verale.search import Batches, SearchOptions
 
 _log = logging.getLogger(__name__)
 
@@ -271,9 +271,6 @@ def open_run(
     head, or a deployment of a readout that is not linear; InputError: a folder that cannot be written, or holds another
     run, or a file that is in the way. In all these cases nothing is written or removed.
     """
-    from verale.head import require_labels
-    from verale.runs.source import SourceFile
-
     explainer = Explainer(head, options, deployment, None if seen is None else seen.through)
     batches = explainer.batches(latents if seen is None else seen.pictures)
     how = RunOptions() if how is None else how
@@ -327,10 +324,6 @@ def open_run(
 
 def _description(batches: Batches, latents: Tensor, labels: Sequence[int] | None) -> dict[str, Any]:
     """What the results depend on."""
-    import torch
-
-    from verale.head import digest_of_all, patches_of
-
     options = batches.options
     return {
         "_type": _TYPE,
@@ -396,8 +389,6 @@ class _Inputs:
 
     def keep(self) -> None:
         """Write what the folder lacks. Raises InputError: it cannot be written; a file changed since it was read."""
-        from verale.head import labelled_file
-
         head_file, file = self.files
         if not self.written.exists(HEAD):
             data = read(head_file, "a head file (safetensors)") if head_file else self.head.to_bytes()
@@ -426,8 +417,6 @@ class _Inputs:
 
     def _are_in(self, path: Path, data: bytes | None = None) -> bool:
         """Whether a file, which may have been read already, holds these latents and labels."""
-        from verale.head import digest_of_all, load_labelled, patches_of
-
         labels = None if self.labels is None else list(self.labels)
         try:
             there, known = load_labelled(path, data)

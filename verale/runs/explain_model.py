@@ -8,11 +8,25 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from verale.adapters import ARCHITECTURES
+from verale.adapters.cabrnet.heads import head_of_model, is_cabrnet
 from verale.adapters.fields import Origin
+from verale.adapters.latents import find_layer, require_module
+from verale.adapters.published import calling, fitting, head_of_own, reservation
+from verale.adapters.receptive_field import fields_of
+from verale.adapters.state import unwrap
+from verale.adapters.telling import said_of
+from verale.certificate import Certificate
 from verale.errors import HeadError, UsageError
 from verale.files import in_one_line
+from verale.head import Head, require_head, require_kind
 from verale.options import keywords
 from verale.runs.capture import captured_before, earlier_source
 from verale.runs.check import Capture, compare
@@ -25,12 +39,6 @@ from verale.runs.source import SourceFile, allowing
 from verale.runs.table import Explained, reasons
 from verale.search.options import SearchOptions
 from verale.version import __version__
-
-if TYPE_CHECKING:
-    from torch import Tensor, nn
-
-    from verale.certificate import Certificate
-    from verale.head import Head
 
 _log = logging.getLogger(__name__)
 
@@ -59,8 +67,6 @@ class ExplainedModel:
     @property
     def certificates(self) -> list[Certificate | None]:
         """One for each image; None where there is none (`rows` has the reason)."""
-        from verale.certificate import Certificate
-
         return [
             None if row.certificate is None else Certificate.load(self.folder / row.certificate) for row in self.rows
         ]
@@ -141,11 +147,6 @@ def explain_model(
     Soundness: certificates are about the head. That the head is the model's is compared on these images, within what
     float32 may do (`verale.check`); that the latents are those of the images, only the model can tell.
     """
-    from verale.adapters.latents import find_layer, require_module
-    from verale.adapters.published import calling, reservation
-    from verale.adapters.receptive_field import fields_of
-    from verale.adapters.state import unwrap
-
     require_module(model, "verale.explain_model(model, layer, images, out=...)")
     _require(out=out, options=options, class_names=class_names, prototype_images=prototype_images)
     _require(jobs=jobs, overwrite=overwrite)
@@ -165,7 +166,11 @@ def explain_model(
     directory = Path(out)
     capture = Capture(model, layer, found.classes, logits, calls, arguments)
     described = {
-        **_described(capture, found),
+        "model": f"{type(model).__module__}.{type(model).__qualname__}",
+        "layer": layer,
+        "state_sha256": _digest_of_state(model),
+        "versions": {"verale": __version__, "torch": torch.__version__},
+        "head_sha256": found.digest,
         "arch": arch,
         "prototype_images": None if origins is None else origins.digests(),
     }
@@ -210,27 +215,8 @@ def explain_model(
     return ExplainedModel(directory, found, comparison, tuple(sorted(rows, key=lambda row: row.index)))
 
 
-def _described(capture: Capture, head: Head) -> dict[str, Any]:
-    """Entries of `source.json`."""
-    import torch
-
-    kind = type(capture.model)
-    return {
-        "model": f"{kind.__module__}.{kind.__qualname__}",
-        "layer": capture.layer,
-        "state_sha256": _digest_of_state(capture.model),
-        "versions": {"verale": __version__, "torch": torch.__version__},
-        "head_sha256": head.digest,
-    }
-
-
 def _require(**given: object) -> None:
     """Raise UsageError for arguments of another kind than those that `explain_model` takes."""
-    import numpy as np
-    import torch
-
-    from verale.head import require_kind
-
     some = (list, tuple, np.ndarray, torch.Tensor)
     expected: dict[str, tuple[tuple[type, ...], str]] = {
         "out": ((str, os.PathLike), "the path of a folder"),
@@ -249,12 +235,6 @@ def _require(**given: object) -> None:
 
 def _head(model: nn.Module, arch: str | None, options: dict[str, Any], head: Head | None) -> tuple[str | None, Head]:
     """The architecture, where there is one, and the head: given, or the model's. Raises UsageError, HeadError."""
-    from verale.adapters import ARCHITECTURES
-    from verale.adapters.cabrnet.heads import head_of_model, is_cabrnet
-    from verale.adapters.published import fitting, head_of_own
-    from verale.adapters.telling import said_of
-    from verale.head import require_head
-
     if head is not None:
         if arch is not None or options:
             raise UsageError("head is given, expected no arch and no options beside it")
@@ -288,8 +268,6 @@ class _PrototypeImages:
     @classmethod
     def of(cls, given: Any, preprocess: Callable[[Any], Any] | None, head: Head) -> _PrototypeImages | None:
         """As `explain_model` takes them. Raises UsageError."""
-        import torch
-
         if given is None:
             return None
         if len(given) != head.size:
@@ -328,8 +306,6 @@ class _PrototypeImages:
 
 def _place(head: Head, prototype: int, latents: Tensor) -> tuple[int, int] | None:
     """Row and column of the patch (D, H, W) that is a prototype; None if it is not there."""
-    from torch.nn.functional import normalize
-
     columns = latents.shape[2]
     if head.prototypes is None:  # of a softmax head the channel is greatest where the prototype is
         row, column = divmod(int(latents.softmax(0)[prototype].argmax()), columns)
@@ -346,8 +322,6 @@ def _place(head: Head, prototype: int, latents: Tensor) -> tuple[int, int] | Non
 
 def _digest_of_state(model: nn.Module) -> str:
     """SHA-256 of all parameters and buffers: name, type and shape in words, and the bytes, in the order of names."""
-    import torch
-
     whole = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
         if isinstance(tensor, torch.Tensor):

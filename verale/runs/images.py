@@ -22,12 +22,15 @@ _MOST_DIGITS = 255  # of the number that a folder's name is
 
 
 def image_files(folder: Path) -> list[Path]:
-    """The images of a folder, or of its subfolders, sorted by name. Raises InputError."""
-    if not folder.is_dir():
-        raise _unexpected(folder, "no such folder")
+    """The images of a folder that holds either images or one subfolder of images for each class, sorted part by part.
+    Raises InputError: there are none, or images lie both in the folder and in its subfolders."""
     files = (path for pattern in ("*", "*/*") for path in folder.glob(pattern))
-    names = [path.relative_to(folder).as_posix() for path in files if path.suffix.lower() in IMAGE_SUFFIXES]
-    return [folder / name for name in flat_or_nested(folder, names)]
+    found = [path.relative_to(folder) for path in files if path.suffix.lower() in IMAGE_SUFFIXES]
+    if len({len(path.parts) for path in found}) != 1:
+        problem = "images and folders of images" if found else "no images" if folder.is_dir() else "no such folder"
+        suffixes = ", ".join(IMAGE_SUFFIXES)
+        raise InputError(folder, f"{problem}; expected images ({suffixes}), or one folder of images for each class")
+    return [folder / path for path in sorted(found, key=lambda path: path.parts)]
 
 
 def tell_left_out(folder: Path) -> None:
@@ -89,18 +92,6 @@ def tell_turned(files: Sequence[str]) -> None:
 def _shortened(names: Sequence[str]) -> str:
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     return ", ".join(names[:_LISTED]) + more
-
-
-def flat_or_nested(folder: object, names: Iterable[str]) -> list[str]:
-    """The images of a folder that holds either images or one subfolder of images for each class, sorted part by part,
-    among the paths of image files relative to it, with `/`; deeper ones are left out. Raises InputError: there are no
-    images, or images lie both in the folder and in its subfolders."""
-    names = list(names)
-    flat = [name for name in names if name.count("/") == 0]
-    nested = [name for name in names if name.count("/") == 1]
-    if bool(flat) == bool(nested):
-        raise _unexpected(folder, "images and folders of images" if flat else "no images")
-    return sorted(flat or nested, key=lambda name: name.split("/"))
 
 
 @dataclass(frozen=True)
@@ -235,8 +226,3 @@ def _listed(index_of: Mapping[str, int]) -> str:
     shown = sorted(index_of, key=index_of.__getitem__)[:_LISTED]
     more = f" and {len(index_of) - len(shown)} more" if len(index_of) > len(shown) else ""
     return ", ".join(f"{each} is class {index_of[each]}" for each in shown) + more
-
-
-def _unexpected(folder: object, problem: str) -> InputError:
-    suffixes = ", ".join(IMAGE_SUFFIXES)
-    return InputError(folder, f"{problem}; expected images ({suffixes}), or one folder of images for each class")

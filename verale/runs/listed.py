@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import lexists
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from verale.errors import InputError, UsageError, first_line, with_article
 from verale.files import (
@@ -28,9 +28,7 @@ from verale.files import (
     read,
 )
 from verale.runs.inputs import RUN_FILE, SOURCE, TABLE, images_of_run
-
-if TYPE_CHECKING:
-    from verale.runs.table import Explained
+from verale.runs.table import Explained, read_table
 
 _log = logging.getLogger(__name__)
 
@@ -87,8 +85,6 @@ class Listing:
         """The record of a folder; None where it has none, or its table names no certificates, as the papers' do not.
         Raises InputError: a table that cannot be read."""
         if lexists(folder / TABLE):
-            from verale.runs.table import read_table
-
             return cls.of_rows(read_table(SentFile(folder / TABLE), whole=False), images_of_run(folder))
         for name, entry in _LISTS.items():
             if lexists(path := folder / name):
@@ -151,8 +147,6 @@ def differences(
 def rows_of(table: str, whole: bool) -> list[Explained]:
     """The rows of a table, of which there are some; a warning says if its run is not finished. Raises InputError: a
     table that cannot be read, or has no rows; the message names file, line and column."""
-    from verale.runs.table import read_table
-
     rows, path = read_table(table, whole=whole), Path(table)
     listed = Listing.of_rows(rows, images_of_run(path.parent)) if path.name == TABLE else None
     for difference in () if listed is None else differences(path.parent, listed=listed):
@@ -246,8 +240,6 @@ def certificate_of(path: str, image: str | None) -> str:
     named = image if image.endswith(CERTIFICATE_SUFFIX) else certificate_name(_number(folder, image))
     if folder / named in certificates_in(folder):
         return SentFile(folder / named)
-    from verale.runs.table import read_table
-
     rows = read_table(SentFile(folder / TABLE), whole=False) if lexists(folder / TABLE) else []
     reasons = [row.reason for row in rows if row.index == certificate_index(named) and row.reason]
     why = "no such certificate; give another image"

@@ -9,17 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from verale.errors import InputError, UsageError, first_line
+from verale.head import Head, require_labels
+from verale.pictures import png, read_picture
 from verale.runs.images import classes_named, classes_of_folders, image_files, readable, tell_left_out
 from verale.runs.source import SourceImage
-
-if TYPE_CHECKING:
-    import torch
-    from torch import Tensor
-
-    from verale.head import Head
 
 _log = logging.getLogger(__name__)
 
@@ -70,10 +69,6 @@ class ImageTensors:
         Values in [0, 1] are multiplied by 255 and rounded: images of `ToTensor` come out as they were. Other values are
         stretched to that range, each channel over all images.
         """
-        import torch
-
-        from verale.pictures import png
-
         if not self.files:
             return []
         values = self.values.detach().cpu().double().nan_to_num(0)
@@ -118,8 +113,6 @@ class ImageFiles:
 
     def batches(self, size: int) -> Iterator[Tensor]:
         """The images preprocessed, some at a time. Raises InputError, which names the file."""
-        import torch
-
         first: torch.Size | None = None
         for start in range(0, len(self.files), size):
             tensors = [self._tensor(file) for file in self.files[start : start + size]]
@@ -134,10 +127,6 @@ class ImageFiles:
             yield torch.stack(tensors)
 
     def _tensor(self, file: Path) -> Tensor:
-        import torch
-
-        from verale.pictures import read_picture
-
         rgb = read_picture(file)
         try:
             tensor = torch.as_tensor(self.preprocess(rgb))
@@ -192,8 +181,6 @@ def known_labels(
 ) -> tuple[list[int] | None, list[str] | None]:
     """True classes, given or from subfolders, and the classes' names where they are known. Raises LatentsError: labels
     that do not fit; InputError: a subfolder with the name of no class, or labels that contradict it."""
-    from verale.head import require_labels
-
     names = list(head.labels) if head.labels is not None else None
     files = images.names if isinstance(images, ImageFiles) else []
     known = None if labels is None else require_labels(labels, len(images), head.classes)
@@ -219,8 +206,6 @@ def known_labels(
 
 def _preprocessed(images: object, name: str = "images") -> Tensor:
     """Preprocessed images, (N, 3, H, W) or what else the model takes, N > 0. Raises UsageError."""
-    import torch
-
     try:
         values = torch.as_tensor(images)
     except (TypeError, ValueError, RuntimeError) as error:

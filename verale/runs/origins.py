@@ -205,19 +205,6 @@ class _Nearest:
     seen: str = ""
     stated: Mapping[int, FoundOrigin | Unstated] = field(default_factory=dict)
 
-    def with_batch(self, turned: Tensor, places: Tensor) -> _Nearest:
-        """The same after further pictures: turned observables (B, L, P), files and rows (B, 2)."""
-        patches = turned.shape[1]
-        best, at = turned.nan_to_num(nan=math.inf).flatten(0, 1).min(0)
-        found = torch.cat([places[at // patches], (at % patches)[:, None]], 1)
-        better = best < self.turned
-        return replace(
-            self,
-            stated={prototype: each for prototype, each in self.stated.items() if not better[prototype]},
-            turned=torch.where(better, best, self.turned),
-            places=torch.where(better[:, None], found, self.places),
-        )
-
 
 class OriginSearch:
     """Finds an origin for each prototype of a head, whose geometry is euclidean or a cosine, among the pictures of a
@@ -275,10 +262,19 @@ class OriginSearch:
             with torch.no_grad():
                 latents = as_patches(self._network.latents(pictures, torch.float32)).double()
                 observed = observables(self._head, latents)
-            nearest = nearest.with_batch(observed if self._head.geometry.is_distance else -observed, places)
+            turned = observed if self._head.geometry.is_distance else -observed  # (B, L, P)
+            best, at = turned.nan_to_num(nan=math.inf).flatten(0, 1).min(0)
+            found_at = torch.cat([places[at // turned.shape[1]], (at % turned.shape[1])[:, None]], 1)
+            better = best < nearest.turned
             for picture in pictures:
                 seen.update(picture_digest(picture).encode())
-            nearest = replace(nearest, pictures=nearest.pictures + len(pictures), seen=seen.hexdigest())
+            nearest = _Nearest(
+                torch.where(better, best, nearest.turned),
+                torch.where(better[:, None], found_at, nearest.places),
+                nearest.pictures + len(pictures),
+                seen.hexdigest(),
+                {prototype: each for prototype, each in nearest.stated.items() if not better[prototype]},
+            )
             self._note(nearest)
             advance(len(pictures))
         self._searched.tell_refused(nearest.pictures)

@@ -18,24 +18,28 @@ from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import torch
+from torch import Tensor
+
+from verale.certificate import Certificate
+from verale.certificate.statements import bounded
+from verale.certificate.words import above, float_below
+from verale.checker import Auditor
+from verale.checker.deployment import Deployment
 from verale.errors import UsageError, VeraleError, option
 from verale.files import certificate_name
+from verale.head import Head, Linear
 from verale.paradigms import PARADIGMS
+from verale.runs.arguments import HeadFile, latents_bytes
 from verale.runs.options import RunOptions
 from verale.runs.table import Explained
 from verale.runs.workers.local import Cluster, Done, Processes, can_fork, cores, popped
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from verale.certificate import Certificate
-    from verale.checker import Auditor
-    from verale.checker.deployment import Deployment
-    from verale.head import Head
-    from verale.search import Batches, ImageResult, SearchOptions, Unexplained
-    from verale.search.through import ThroughNetwork
+from verale.search import Batches, ImageResult, SearchOptions, Unexplained
+from verale.search.devices import is_host, one_thread
+from verale.search.explain import explain_batches
+from verale.search.through import ThroughNetwork
 
 Range = tuple[int, int]
 """Images: from the first up to, but not including, the second."""
@@ -77,8 +81,6 @@ class Explainer:
     through: ThroughNetwork | None = None
 
     def __post_init__(self) -> None:
-        from verale.head import Linear
-
         if self.through is not None and self.deployment is not None:
             raise UsageError("deployment is given, expected none with pictures: ask verale audit --deployment for it")
         if self.deployment is not None and not isinstance(self.head.readout, Linear):
@@ -86,8 +88,6 @@ class Explainer:
 
     def batches(self, images: Tensor) -> Batches:
         """These images, and how to explain them. Raises as `Batches`."""
-        from verale.search import Batches
-
         return Batches(self.head, images, self.options, self.through)
 
     def part(self, batches: Batches, images: Tensor, first: int, labels: Sequence[int | None] | None) -> Part:
@@ -112,7 +112,6 @@ def explain_in_processes(
     images are searched alone. This process is one of them; there are fewer where the memory allowed has no room for so
     many batches, and this one alone on another device than the CPU. By default there is one a core, if the images take
     seconds."""
-    from verale.search.devices import is_host, one_thread
 
     def message(part: Range) -> tuple[Tensor, int, Sequence[int] | None]:
         start, stop = part
@@ -212,16 +211,12 @@ def _result(done: Done[Range], here: Callable[[Range], Part]) -> Part:
 
 def _explaining(explainer: Explainer, none: Tensor) -> Callable[[Tensor, int, Sequence[int] | None], Part]:
     """The job of another process. Its batches examine the device that it has for itself before it is used."""
-    import torch
-
     torch.set_num_threads(1)
     return partial(explainer.part, explainer.batches(none))
 
 
 def _processes(batches: Batches, jobs: int | None) -> int:
     """How many processes there may be."""
-    from verale.search.devices import is_host
-
     if not is_host(batches.options.device) or not sys.executable:
         return 1
     most = min(jobs or cores(), max(1, int(batches.options.bytes // batches.bytes_at_once)))
@@ -247,10 +242,6 @@ def rows_and_certificates(
     labels: Sequence[int | None] | None = None,
 ) -> tuple[list[Explained], list[tuple[str, bytes]]]:
     """The table's rows for a batch, and its certificates (name, bytes); of `labels` those are given that are known."""
-    from verale.certificate import Certificate
-    from verale.certificate.statements import bounded
-    from verale.certificate.words import float_below
-
     rows, certificates = [], []
     for index, (result, label) in enumerate(zip(results, labels or [None] * len(results), strict=True), first):
         explanation = result.explanation
@@ -290,8 +281,6 @@ def rows_and_certificates(
 def _confidence(logits: Tensor | None, predicted: int | None) -> dict[str, object]:
     """The predicted class and the next one, by their logits (C,); None where a logit is infinite, and nothing where
     logits or class are not known."""
-    import torch
-
     if logits is None or predicted is None:
         return {}
     second = next(each for each in logits.argsort(descending=True).tolist() if each != predicted)
@@ -323,10 +312,6 @@ def held_in_float32(
     image is explained again as if each rival's logit were greater by what is lost: these statements leave as much more.
     They are not minimal for the head itself, and the certificate does not claim it.
     """
-    from verale.checker import Auditor
-    from verale.runs.arguments import HeadFile, latents_bytes
-    from verale.search import Unexplained
-
     file = HeadFile("head", explainer.head.to_bytes(), explainer.head)
     auditor = Auditor(file.data, latents_bytes(images, file))
     each = zip(images, explained, strict=True)
@@ -334,10 +319,6 @@ def held_in_float32(
 
 
 def _held(explainer: Explainer, auditor: Auditor, image: Tensor, certificate: Certificate) -> Certificate | Unexplained:
-    from verale.certificate.words import above
-    from verale.search import Unexplained
-    from verale.search.explain import explain_batches
-
     kept, reserve = certificate, Fraction(0)
     options = replace(explainer.options, paradigm=certificate.paradigm, batch=1)
     for _ in range(_TRIALS):

@@ -19,13 +19,20 @@ from functools import cached_property, partial
 from importlib.metadata import version
 from os.path import lexists
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import torch
+from PIL import Image
+from torch import Tensor
+
+from verale.bounds.network import Arithmetic
 from verale.checker.errors import PictureError
 from verale.checker.read.pictures import LARGEST as LARGEST_PICTURES
 from verale.checker.read.pictures import LARGEST_PNG, SIGNATURE, PictureFile, StoredPictures, UnreadFile, opened_files
-from verale.errors import InputError, UsageError, naming, option
+from verale.errors import InputError, NetworkError, UsageError, naming, option
 from verale.files import followed, read
+from verale.head import Head, digest_of_all, load_latents, patches_of
+from verale.network import LARGEST_NETWORK, FrozenNetwork, picture_digest, pictures_of
 from verale.pictures import is_turned, opened
 from verale.runs.images import (
     IMAGE_SUFFIXES,
@@ -38,14 +45,6 @@ from verale.runs.images import (
 from verale.runs.inputs import LATENTS, NETWORK, PICTURES, SOURCE, run_of
 from verale.runs.source import SourceFile, SourceImage
 from verale.search.through import ThroughNetwork
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
-    from torch import Tensor
-
-    from verale.bounds.network import Arithmetic
-    from verale.head import Head
-    from verale.network import FrozenNetwork
 
 _PNG = ".png"
 _MISNAMED = "expected the suffix .png of a PNG file, and of nothing else: give it another name"
@@ -92,8 +91,6 @@ class Decoder:
     def png(self, path: Path, name: str, data: bytes) -> tuple[bytes, DecodedPicture]:
         """The bytes of a PNG file of what a file shows, and where it comes from. Raises InputError: a PNG file with
         another suffix; or a file that cannot be decoded, has transparent pixels, or another size than the network's."""
-        from PIL import Image
-
         if data.startswith(SIGNATURE) and path.suffix.lower() != _PNG:
             raise InputError(path, _MISNAMED)
         with opened(path, data) as picture:
@@ -105,10 +102,8 @@ class Decoder:
             Image.frombytes(seen.mode, seen.size, seen.tobytes()).save(stream, "PNG")  # without notes or profiles
         return stream.getvalue(), DecodedPicture(name, hashlib.sha256(data).hexdigest(), turned)
 
-    def _of_size(self, path: Path, picture: Image) -> Image:
+    def _of_size(self, path: Path, picture: Image.Image) -> Image.Image:
         """The picture, scaled where that is asked for. Raises InputError: it has another size than the network's."""
-        from PIL.Image import Resampling
-
         _, rows, columns = self.shape
         if self.resize is None:
             if picture.size != (columns, rows):
@@ -127,7 +122,7 @@ class Decoder:
                 f" least: give a greater {option('resize')}",
             )
         left, top = round((wide - columns) / 2), round((high - rows) / 2)
-        scaled = picture.resize((wide, high), Resampling.BILINEAR)
+        scaled = picture.resize((wide, high), Image.Resampling.BILINEAR)
         return scaled.crop((left, top, left + columns, top + rows))
 
     def record(self, decoded: Mapping[str, DecodedPicture]) -> dict[str, Any]:
@@ -233,9 +228,6 @@ class SeenPictures:
         """A network's file; and pictures from a folder of picture files, from one, or from a safetensors file. Raises
         InputError: a network or a file of pictures that cannot be used, or a folder of which none can; UsageError: an
         unknown arithmetic, or a size that cannot be had."""
-        from verale.errors import NetworkError
-        from verale.network import LARGEST_NETWORK, FrozenNetwork
-
         data = read(network, "a network file (safetensors)", most=LARGEST_NETWORK)
         with naming(network, NetworkError):
             through = ThroughNetwork(FrozenNetwork.from_bytes(data), arithmetic)
@@ -245,10 +237,6 @@ class SeenPictures:
     @classmethod
     def of(cls, through: ThroughNetwork, network: bytes, path: str | Path, resize: int | None = None) -> SeenPictures:
         """The same of a network whose file has these bytes. Raises InputError, UsageError."""
-        import torch
-
-        from verale.network import pictures_of
-
         read: dict[str, bytes] = {}
         files = PictureFiles(Path(path), through.network.shape, resize)
         opened = dict(zip(files.names, files.opened(keep=read), strict=True))
@@ -280,8 +268,6 @@ class SeenPictures:
     @cached_property
     def digests(self) -> list[str]:
         """Of each picture, by value."""
-        from verale.network import picture_digest
-
         return list(map(picture_digest, self.pictures))
 
     def latents(self, folder: Path | None = None) -> Tensor:
@@ -290,8 +276,6 @@ class SeenPictures:
         certificates in real arithmetic state. Latents of these pictures that the folder of a run notes, which may be
         continued, are kept: their last bits depend on the machine and on its threads. Raises InputError: the folder's
         files cannot be read; a picture for which the network overflows float64."""
-        import torch
-
         kept = None if folder is None else self._noted(folder)
         if kept is not None:
             return kept
@@ -309,8 +293,6 @@ class SeenPictures:
 
     def _noted(self, folder: Path) -> Tensor | None:
         """The latents of a folder, if its `run.json` notes them as those of these pictures."""
-        from verale.head import digest_of_all, load_latents, patches_of
-
         run = run_of(folder)
         if any(run.get(name) != value for name, value in self.describe().items()) or not lexists(folder / LATENTS):
             return None

@@ -81,26 +81,6 @@ def test_nothing_is_replaced_unless_it_is_said(files, tmp_path):
     assert (files / "000007.ale.json").read_bytes() == b"mine"
 
 
-def test_what_was_unpacked_is_replaced_if_it_is_said(files, tmp_path):
-    out, folder = tmp_path / "all.parquet", tmp_path / "unpacked"
-    run("pack", files, "--out", out)
-    run("unpack", out, "--out", folder)
-    (files / "000003.ale.json").write_bytes(b"another")
-    run("pack", files, "--out", out, "--overwrite")
-    with pytest.raises(InputError, match="already exists; choose another out, or say overwrite=True"):
-        run("unpack", out, "--out", folder)
-    assert run("unpack", out, "--out", folder, "--overwrite")[0] == 0
-    assert content(folder) == content(files)
-
-
-@pytest.mark.parametrize("certificate", ["files", "files/000003.ale.json"])
-def test_a_certificate_is_not_replaced_by_what_is_packed(certificate, files, tmp_path):
-    before = content(files)
-    with pytest.raises(InputError, match=r"000003\.ale\.json: (is read by|would be taken for a file of the run)"):
-        run("pack", tmp_path / certificate, "--out", files / "000003.ale.json", "--overwrite")
-    assert content(files) == before
-
-
 @pytest.mark.parametrize("field", [("predicted", 2**70), ("paradigm", "\ud800"), ("statements", 1), ("margins", [])])
 def test_what_parquet_cannot_hold_is_left_out(field, given, tmp_path):
     certificate = json.loads(given.certificates[0])
@@ -141,17 +121,6 @@ def test_names_that_are_one_on_some_systems_are_refused(names, tmp_path):
     with pytest.raises(InputError, match="is not the only"):
         run("pack", *(tmp_path / name for name in names), "--out", tmp_path / "packed.parquet")
     assert not (tmp_path / "out").exists() and not (tmp_path / "packed.parquet").exists()
-
-
-def test_what_cannot_be_unpacked_is_not_packed(tmp_path):
-    (tmp_path / "a.py").write_bytes(b"{}")
-    with pytest.raises(InputError, match=r"a\.py: has a name that nobody can unpack"):
-        run("pack", tmp_path / "a.py", "--out", tmp_path / "all.parquet")
-    longest = "x" * 191 + ".ale.json"
-    (tmp_path / longest).write_bytes(b"{}")
-    assert run("pack", tmp_path / longest, "--out", tmp_path / "all.parquet")[0] == 0
-    assert run("unpack", tmp_path / "all.parquet", "--out", tmp_path / "out")[0] == 0
-    assert content(tmp_path / "out") == {longest: b"{}"}
 
 
 def test_what_lies_beside_is_not_replaced_unless_it_is_said(tmp_path):
@@ -430,11 +399,3 @@ def test_a_folder_is_read_unless_one_of_its_files_is_another_kind(kind: str, giv
         assert code == 0 and text.count("PROVED") == 40
     else:
         assert code == 9 and text.startswith(f"error: {tmp_path}/set/b.parquet: ")
-
-
-@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.dictionary(pa.int32(), pa.binary())])
-def test_binary_of_every_kind_is_read(kind: pa.DataType, given, tmp_path: Path) -> None:
-    table = rows(certificate=pa.array([given.certificates[0]], pa.binary()).cast(kind))
-    (tmp_path / "p.parquet").write_bytes(data_of(table))
-    code, text = read_by("audit", tmp_path / "p.parquet", given, tmp_path)
-    assert code == 0 and text.startswith("PROVED")

@@ -102,17 +102,6 @@ def test_workers_that_all_die_end_the_run(given, tmp_path, without_ray, monkeypa
         list(run)
 
 
-def test_what_fails_in_a_worker_is_done_here_where_its_error_is_raised(
-    given, tmp_path, without_ray, monkeypatch
-) -> None:
-    def failing(*arguments: object) -> None:
-        raise ZeroDivisionError("a bug")
-
-    monkeypatch.setattr(Explainer, "part", failing)
-    with pytest.raises(ZeroDivisionError, match="a bug"), opened(given, tmp_path) as run:
-        list(run)
-
-
 def test_an_interrupted_run_goes_on_with_any_workers(given, tmp_path, without_ray) -> None:
     with opened(given, tmp_path) as run:
         for row in run:

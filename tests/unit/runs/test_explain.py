@@ -243,12 +243,6 @@ def test_what_cannot_be_explained_leaves_no_folder(changes, error, tmp_path) -> 
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_that_cannot_be_created(tmp_path) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(InputError, match="cannot be created"):
-        run(tmp_path / "file" / "out")
-
-
 def test_a_line_says_what_the_head_and_the_certificate_say(tmp_path) -> None:
     head = small_head("cosine")
     latents = small_latents(head)

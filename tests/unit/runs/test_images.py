@@ -36,11 +36,6 @@ def test_other_folders_are_refused(names, problem, tmp_path) -> None:
         image_files(fill(tmp_path, *names))
 
 
-def test_a_folder_that_does_not_exist(tmp_path) -> None:
-    with pytest.raises(InputError, match="nowhere: no such folder"):
-        image_files(tmp_path / "nowhere")
-
-
 TWELVE = [str(number) for number in range(12)]
 
 
@@ -177,12 +172,3 @@ def test_labels_that_contradict_the_names_of_folders_are_refused(tmp_path) -> No
     assert known(tmp_path, a_head(), [1, 0]) == ([1, 0], None), "the folders are no names of classes"
     with pytest.raises(InputError, match=re.escape(f"{files[0]}: lies in the folder of class 0, labels says 1")):
         known(tmp_path, a_head(*names), [1, 0])
-
-
-def test_a_file_that_cannot_be_read_is_named_before_the_model_sees_any(tmp_path) -> None:
-    first, second, last = files_in(tmp_path, "a.png", "b.png", "c.png")
-    first.write_bytes(b"")
-    last.write_bytes(last.read_bytes()[:45])
-    with pytest.raises(InputError, match="2 of 3 images cannot be read") as raised:
-        model_images(tmp_path, str, "images")
-    assert str(first) in str(raised.value) and str(last) in str(raised.value) and str(second) not in str(raised.value)

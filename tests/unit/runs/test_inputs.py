@@ -208,7 +208,3 @@ def test_a_head_that_was_replaced_is_not_taken_for_the_folder_s(files, tmp_path)
     assert find_inputs(out, files[0]).head == files[0]
     (out / "run.json").write_text("[")
     assert find_inputs(out).head == str(out / "head.safetensors"), "the certificates name theirs"
-
-
-def test_a_folder_that_holds_nothing(tmp_path) -> None:
-    assert find_inputs(tmp_path) == find_inputs(tmp_path / "nowhere") == Inputs(None, None)

@@ -342,14 +342,3 @@ def test_a_photograph_that_is_changed_meanwhile_is_not_kept(folder: Path, monkey
     with pytest.raises(InputError, match="was changed meanwhile; start again"):
         search(folder).run()
     assert not (folder / "origins.json").exists() and not kept(folder)
-
-
-def test_photographs_that_note_an_orientation_are_told(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    turned = Image.Exif()
-    turned[274] = 6
-    Image.open(folder / "images" / "3.png").save(folder / "images" / "3.tif", exif=turned)
-    (folder / "images" / "3.png").unlink()
-    with Image.open(folder / "images" / "4.png") as picture:
-        picture.save(folder / "images" / "4.png", exif=turned)
-    search(folder).run()
-    assert "3.tif" in caplog.text and "4.png" in caplog.text and "orientation" in caplog.text

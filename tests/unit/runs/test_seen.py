@@ -56,33 +56,6 @@ def test_png_files_are_explained_and_kept(folder: Path) -> None:
     assert source.files[0] == out / "pictures" / "class 0/0.png" and source.labels == (0, 0, 1, 2)
 
 
-def labelled(folder: Path, *names: str) -> Path:
-    """The same folder, whose head has names of classes."""
-    replace(Head.load(folder / "h"), labels=names, _digest=None).save(folder / "h")
-    return folder
-
-
-def renamed(folder: Path, *names: str) -> Path:
-    """The same folder, whose folders of pictures have other names."""
-    for number, name in enumerate(names):
-        (folder / "p" / f"class {number}").rename(folder / "p" / name)
-    return folder
-
-
-def test_folders_are_the_classes_whose_names_they_have_and_a_report_takes_them(folder: Path) -> None:
-    names = ("10", "9", "2")
-    renamed(labelled(folder, *names), *names)
-    assert explain(folder).returncode == 0
-    source = load_source(folder / "out" / "source.json", None)
-    labels = {
-        file.relative_to(folder / "out" / "pictures").parts[0]: label
-        for file, label in zip(source.files, source.labels, strict=True)
-    }
-    assert labels == {name: number for number, name in enumerate(names)} and source.classes == names
-    reported = in_process("report", folder / "out", "-o", folder / "page.html")
-    assert reported.returncode == 0, reported.stderr
-
-
 def test_an_orientation_of_a_picture_is_told_and_what_is_no_image_is_named(folder: Path) -> None:
     turned, file = Image.Exif(), folder / "p" / "class 0" / "0.png"
     turned[0x0112] = 8
@@ -200,20 +173,6 @@ def test_a_tensor_gives_the_same_certificates(folder: Path) -> None:
     assert (folder / "other" / "pictures.safetensors").exists()
 
 
-def test_an_interrupted_run_goes_on_and_another_one_is_refused(folder: Path) -> None:
-    assert explain(folder).returncode == 0
-    whole = {path.name: path.read_bytes() for path in (folder / "out").glob("*.ale.json")}
-    (folder / "out" / "000002.ale.json").unlink()
-    done = explain(folder)
-    assert done.returncode == 0, done.stderr
-    assert {path.name: path.read_bytes() for path in (folder / "out").glob("*.ale.json")} == whole
-    first = folder / "p" / "class 0" / "0.png"
-    first.write_bytes((folder / "p" / "class 1" / "1.png").read_bytes())
-    refused = explain(folder)
-    assert refused.returncode == 9 and "choose another --out" in refused.stderr
-    assert {path.name: path.read_bytes() for path in (folder / "out").glob("*.ale.json")} == whole
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -225,18 +184,6 @@ def test_an_interrupted_run_goes_on_and_another_one_is_refused(folder: Path) -> 
 def test_options_that_pictures_do_not_have_are_refused(folder: Path, options: tuple[str, ...], expected: str) -> None:
     done = explain(folder, *options)
     assert done.returncode == 9 and expected in done.stderr and not (folder / "out").exists()
-
-
-def test_what_cannot_be_used_is_refused(folder: Path) -> None:
-    with pytest.raises(InputError, match=r"expected one: 'verale\.network'"):
-        SeenPictures.load(folder / "h", folder / "p")
-    with pytest.raises(UsageError, match="arithmetic is"):
-        SeenPictures.load(folder / "n", folder / "p", "float16")  # type: ignore[arg-type]
-    Image.new("RGB", SHAPE[1:]).save(folder / "wrong.png")
-    with pytest.raises(InputError, match=r"wrong\.png: PNG file: it has 10 rows and 12 columns"):
-        SeenPictures.load(folder / "n", folder / "wrong.png")
-    assert in_process("explain", "--network", folder / "n", "--out", folder / "o").returncode == 9
-    assert in_process("explain", "--arithmetic", "real", "--out", folder / "o").returncode == 9
 
 
 def test_a_run_goes_on_where_latents_have_other_last_bits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

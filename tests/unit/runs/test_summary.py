@@ -178,17 +178,6 @@ def test_each_class_has_a_line_as_predicted_and_as_true_one(run) -> None:
             assert each.bounded_prototypes.mean == pytest.approx(sum(row.bounded_prototypes for row in own) / len(own))
 
 
-def test_without_labels_there_are_no_true_classes(tmp_path) -> None:
-    table = tmp_path / "explanations.csv"
-    table.write_text(csv_lines([Explained(0, 1, 0.5, size=3), Explained(1, 2, reason="a tie")], heading=True))
-    first, second = by_class(str(tmp_path))
-    assert [(each.kind, each.number, each.name, each.explained) for each in (first, second)] == [
-        ("predicted", 1, "1", 1), ("predicted", 2, "2", 0),
-    ]  # fmt: skip
-    assert first.labelled == 0 and by_class(str(table))[0].images == 1
-    assert printed(tmp_path, "--by", "class").splitlines()[1].endswith(" -")
-
-
 def test_each_prototype_is_counted_in_every_explanation(run) -> None:
     certificates = [Certificate.load(path) for path in sorted(run.glob("*.ale.json"))]
     found = by_prototype(str(run))
@@ -202,16 +191,6 @@ def test_each_prototype_is_counted_in_every_explanation(run) -> None:
         assert each.named == sum(map(bool, own)) and each.statements == sum(map(len, own))
         assert each.bounded == sum(bool(s) or clause for s, clause in zip(own, clauses, strict=True))
         assert each.explanations == IMAGES and each.named <= each.bounded
-
-
-@pytest.mark.parametrize("by", ["class", "prototype"])
-def test_every_format_has_them(by, run) -> None:
-    lines = len(by_class(str(run)) if by == "class" else by_prototype(str(run)))
-    assert len(printed(run, "--by", by).splitlines()) == lines + 1
-    assert len(printed(run, "--by", by, "--format", "markdown").splitlines()) == lines + 2
-    assert len(printed(run, "--by", by, "--format", "latex").splitlines()) == lines + 6
-    assert len(list(csv.DictReader(io.StringIO(printed(run, "--by", by, "--format", "csv"))))) == lines
-    assert len([json.loads(line) for line in printed(run, "--by", by, "--json").splitlines()]) == lines
 
 
 def test_what_has_no_certificates_is_refused(run, tmp_path) -> None:
