@@ -295,7 +295,11 @@ def write_atomically(
     path = Path(path)
     at, name = within or (None, str(path))
     try:
-        _make_folders(path, within)
+        if within is None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        for folder in [] if within is None else reversed(PurePosixPath(within[1]).parents[:-1]):
+            with suppress(FileExistsError):
+                os.mkdir(str(folder), dir_fd=at)
         _require_replaceable(path)
         handle, begun = _temporary_file(path, data, temporary, within)
         try:
@@ -343,16 +347,6 @@ def remove_empty_folder(path: Path, within: tuple[int, str] | None = None) -> bo
     except OSError:
         return False
     return True
-
-
-def _make_folders(path: Path, within: tuple[int, str] | None) -> None:
-    """Make the folders in which a file goes; of a folder that is given by its descriptor, those in it."""
-    if within is None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return
-    for folder in reversed(PurePosixPath(within[1]).parents[:-1]):
-        with suppress(FileExistsError):
-            os.mkdir(str(folder), dir_fd=within[0])
 
 
 def _temporary_file(

@@ -129,7 +129,7 @@ def test_who_reads_a_verdict_sees_that_it_comes_from_the_log(folder: Path) -> No
 
 
 def test_what_is_not_a_record_is_one_clear_line(folder: Path) -> None:
-    """The file stays as it is, and nothing is called PROVED; tests/unit/runs/test_records.py has what no record is."""
+    """The file stays as it is, and nothing is called PROVED; tests/unit/runs/test_audit.py has what no record is."""
     (folder / "0.ale.json").write_bytes(GOOD)
     locally(folder, folder / "0.ale.json")
     text = (folder / "R.json").read_text() + "PROVED\n"

@@ -105,16 +105,16 @@ runs/audit_log.py AuditLog.known: a taken verdict looks new
     unit/runs/test_audit.py::test_a_known_certificate_may_have_moved
 runs/audit_log.py _object: a key may repeat
     never len(value) != len(pairs)
-    unit/runs/test_records.py::test_a_repeated_key_is_refused
+    unit/runs/test_audit.py::test_a_repeated_key_is_refused
 runs/audit_log.py _contradiction: the code need not be the reason's
     always record['exit_code'] == _exit_code(record)
-    unit/runs/test_records.py::test_the_line_is_named
+    unit/runs/test_audit.py::test_the_line_is_named
 runs/audit_log.py _contradiction: a claim that was asked for is not checked
     always status != 'PROVED' or proved == _asked(claims, run)
-    unit/runs/test_records.py::test_a_field_of_another_value_is_refused[claims]
+    unit/runs/test_audit.py::test_a_field_of_another_value_is_refused[claims]
 runs/audit_log.py _contradiction: minimality proved unasked
     always 'minimality' not in proved or (run['minimality'] and (status == 'PROVED' or reason in _AFTER_MINIMALITY))
-    unit/runs/test_records.py::test_a_verdict_that_is_not_proved_does_not_contradict_itself_either
+    unit/runs/test_audit.py::test_a_verdict_that_is_not_proved_does_not_contradict_itself_either
 runs/audit.py audit: a certificate need claim no instance
     audit_options(options, fields) => audit_options(options, fields | {'entailment_only': True})
     unit/runs/test_audit.py::test_a_certificate_without_an_instance_claim_is_accepted_only_where_that_is_asked
@@ -297,7 +297,7 @@ report/page.py _in_full: pictures that were made from other files are told as th
     unit/runs/test_seen.py::test_a_page_says_what_is_not_proved
 runs/audit_log.py _contradiction: a picture is proved in no arithmetic, or latents in one
     always ('picture' in claims) == (record.get('arithmetic') is not None) or 'arithmetic' not in record
-    unit/runs/test_records.py::test_a_picture_is_proved_in_an_arithmetic
+    unit/runs/test_audit.py::test_a_picture_is_proved_in_an_arithmetic
 runs/attestation.py _properties: what is proved of some pictures in float32 is a property of all
     len(ways) == 1 => way == 'float32'
     unit/runs/test_attestation.py::test_the_arithmetic_of_pictures_is_a_property_where_all_have_the_same
@@ -381,13 +381,13 @@ runs/written.py WrittenFiles.require_room: a run begins though a file was change
     unit/runs/test_written.py::test_nothing_goes_before_all_is_known_to_be_as_it_was
 runs/written.py WrittenFiles.require_free: a run begins though a file of somebody else is in its way
     overwrite and self.is_ours(name) => overwrite
-    unit/runs/test_moved_folder.py::test_results_replace_no_file_of_somebody_else[True-rules.json]
+    unit/runs/test_explain.py::test_results_replace_no_file_of_somebody_else[True-rules.json]
 runs/written.py WrittenFiles._require_removable: a file that the run reads is removed
     never identity_of(self.directory / name) in read_now
     unit/runs/test_written.py::test_nothing_goes_before_all_is_known_to_be_as_it_was
 runs/written.py WrittenFiles.remove_temporaries: every temporary file is ours
     always match[1] in digests
-    unit/runs/test_inputs.py::test_halves_that_a_killed_process_left_are_removed
+    unit/runs/test_source.py::test_halves_that_a_killed_process_left_are_removed
 runs/written.py _entry: names lead out of the folder
     never {'.', '..'} & {*name.split('/')}
     unit/runs/test_written.py::test_names_that_verale_did_not_write_are_refused[a way out]
@@ -396,7 +396,7 @@ runs/written.py _parsed: any file may have been the list of names
     unit/runs/test_written.py::test_names_that_verale_did_not_write_are_refused[no list]
 runs/folder.py ResultFolder.write: results are written before all have room
     kept = self._kept(written, files) => kept = []
-    unit/runs/test_moved_folder.py::test_results_replace_no_file_of_somebody_else[True-mine.ale.json]
+    unit/runs/test_explain.py::test_results_replace_no_file_of_somebody_else[True-mine.ale.json]
 runs/folder.py pictures_in: pictures of somebody else become a run's
     return [name for name in names if name not in needed] => return []
     end_to_end/test_nothing_is_lost.py::test_pictures_of_an_earlier_run_and_others
@@ -408,7 +408,7 @@ runs/explain.py open_run: pictures are copied among themselves
     end_to_end/test_nothing_is_lost.py::test_pictures_are_not_copied_among_themselves
 runs/explain.py open_run: a run goes on with another head
     without written.require_kept(needed)
-    unit/runs/test_inputs.py::test_another_head_or_other_latents_stay_where_they_are[head.safetensors-True]
+    unit/runs/test_source.py::test_another_head_or_other_latents_stay_where_they_are[head.safetensors-True]
 runs/explain.py RunFolder.__init__: a certificate that was changed is explained again
     never not files.is_ours(name)
     unit/runs/test_explain.py::test_what_was_changed_is_named_and_stays[000003.ale.json-<lambda>0]
@@ -428,7 +428,7 @@ runs/folder.py require_output: a file of a run is replaced
     never noted is not None and (by is None or noted[2] != by)
     unit/runs/test_written.py::test_a_command_may_replace_what_it_noted_itself
 runs/folder.py _require_no_part_of_run: a file becomes one of a run's
-    is_of_run(real.relative_to(folder).as_posix()) => False
+    never name in _OF_RUN or name.startswith(f'{PICTURES}/') or is_certificate
     unit/runs/test_written.py::test_an_output_that_would_be_a_loss[out/000009.ale.json-would]
 runs/audit_log.py AuditLog.__init__: a log becomes a file of a run
     without require_output(path, inputs)
@@ -494,28 +494,28 @@ runs/inputs.py find_seen: pictures lie anywhere
     end_to_end/test_links_in_folders.py::test_networks_and_pictures_lie_in_the_folder[picture]
 runs/written.py HeldFolder.require_there: a folder that was moved is not missed
     always identity_of(self.directory) == (own.st_dev, own.st_ino)
-    unit/runs/test_moved_folder.py::test_two_runs_are_never_in_one_folder
+    unit/runs/test_explain.py::test_two_runs_are_never_in_one_folder
 runs/written.py WrittenFiles._put: files go where the path leads by now
     self._within(name) => None
-    unit/runs/test_moved_folder.py::test_what_is_written_goes_where_the_lock_is
+    unit/runs/test_explain.py::test_what_is_written_goes_where_the_lock_is
 runs/written.py WrittenFiles._unlink: files are removed where the path leads by now
     remove_file(self.directory / name, self._within(name)) => remove_file(self.directory / name)
-    unit/runs/test_moved_folder.py::test_what_is_written_goes_where_the_lock_is
+    unit/runs/test_explain.py::test_what_is_written_goes_where_the_lock_is
 runs/written.py HeldFolder.require_there: files that were removed are said to be elsewhere
     never own.st_nlink == 0
-    unit/runs/test_moved_folder.py::test_a_run_whose_folder_is_removed_ends_and_makes_no_other[2]
+    unit/runs/test_explain.py::test_a_run_whose_folder_is_removed_ends_and_makes_no_other[2]
 runs/explain.py RunFolder.finish: a run need not be described at its end
     without self._require_described()
-    unit/runs/test_moved_folder.py::test_a_description_that_is_removed_is_missed_and_written_again[6]
+    unit/runs/test_explain.py::test_a_description_that_is_removed_is_missed_and_written_again[6]
 runs/explain.py RunFolder._is_other: certificates that were replaced are counted
     not self._files.has(name, digest) => not self._files.exists(name)
-    unit/runs/test_moved_folder.py::test_files_that_are_replaced_are_missed_and_stay[changed-000000.ale.json-False]
+    unit/runs/test_explain.py::test_files_that_are_replaced_are_missed_and_stay[changed-000000.ale.json-False]
 runs/explain.py RunFolder.finish: certificates that were removed are counted
     never gone or len(self.by_index) != total
-    unit/runs/test_moved_folder.py::test_certificates_that_are_removed_are_missed_and_written_again[6]
+    unit/runs/test_explain.py::test_certificates_that_are_removed_are_missed_and_written_again[6]
 runs/folder.py locked: a folder that took the place of another is locked
     without held.require_there()
-    unit/runs/test_moved_folder.py::test_a_folder_that_is_replaced_before_it_is_locked_is_not_locked
+    unit/runs/test_explain.py::test_a_folder_that_is_replaced_before_it_is_locked_is_not_locked
 runs/listed.py Listing.of: a folder of rules lists nothing
     lexists((path := (folder / name))) => False
     end_to_end/test_incomplete_folder.py::test_a_list_of_rules_lists_its_certificates

@@ -283,7 +283,11 @@ def open_run(
     if seen is not None:
         seen.require_apart(directory)
     inputs = [*inputs, *map(Path, filter(None, files or ())), *(() if seen is None else seen.paths)]
-    link = link_of(directory, None if files is None else files[1])
+    link, file = None, files[1] if files is not None else None
+    if file is not None and os.stat(file).st_size > LARGEST_COPY:
+        absolute = os.path.abspath(file)
+        record = {"_type": LINK_TYPE, "file": os.path.relpath(absolute, directory.resolve()), "absolute": absolute}
+        link = f"{json.dumps(record | {'sha256': sha256_of(file)}, indent=1)}\n".encode()
     with locked(directory) as held:
         written = WrittenFiles(directory, held)
         batch = 1 if batches.are_alone else batches.size
@@ -348,16 +352,6 @@ def _description(batches: Batches, latents: Tensor, labels: Sequence[int] | None
 
 LARGEST_COPY = 2**30
 """The most bytes of latents that a run's folder holds itself."""
-
-
-def link_of(folder: Path, file: str | None) -> bytes | None:
-    """The bytes of a folder's link to a latents file that is too large for a copy; None where it is not. Raises
-    InputError."""
-    if file is None or os.stat(file).st_size <= LARGEST_COPY:
-        return None
-    absolute = os.path.abspath(file)
-    link = {"_type": LINK_TYPE, "file": os.path.relpath(absolute, folder.resolve()), "absolute": absolute}
-    return f"{json.dumps(link | {'sha256': sha256_of(file)}, indent=1)}\n".encode()
 
 
 @dataclass(frozen=True, eq=False)

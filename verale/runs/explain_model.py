@@ -165,15 +165,18 @@ def explain_model(
     known, classes = known_labels(given, labels, found)
     directory = Path(out)
     capture = Capture(model, layer, found.classes, logits, calls, arguments)
-    described = {
+    described: dict[str, Any] = {
         "model": f"{type(model).__module__}.{type(model).__qualname__}",
         "layer": layer,
         "state_sha256": _digest_of_state(model),
         "versions": {"verale": __version__, "torch": torch.__version__},
         "head_sha256": found.digest,
         "arch": arch,
-        "prototype_images": None if origins is None else origins.digests(),
+        "prototype_images": None,
     }
+    if origins is not None:
+        bound = origins.images.entries([None] * len(origins.images))
+        described["prototype_images"] = [image.sha256 for image in bound]
     names = class_names or classes
     source = SourceFile.build(
         described | given.describe(),
@@ -283,10 +286,6 @@ class _PrototypeImages:
                 raise UsageError("prototype_images are tensors of several shapes, expected (3, H, W) of one size")
             kept = kept if isinstance(kept, torch.Tensor) else torch.stack(list(kept))
         return cls(present, model_images(kept, preprocess, "prototype_images", "prototype_images"))
-
-    def digests(self) -> list[str | None]:
-        """What binds the images."""
-        return [image.sha256 for image in self.images.entries([None] * len(self.images))]
 
     def places(self, capture: Capture, head: Head) -> list[dict[str, Any]]:
         """For each prototype the patch that it was copied from. Raises UsageError, LatentsError."""

@@ -31,11 +31,6 @@ PATIENCE = 10.0
 """The seconds in which another process that writes a few files into a folder is done."""
 
 
-def is_of_run(name: str) -> bool:
-    """Whether a file of this name, relative to a run's folder, is taken for one of the run's."""
-    return name in _OF_RUN or name.startswith(f"{PICTURES}/") or ("/" not in name and name.endswith(CERTIFICATE_SUFFIX))
-
-
 def certificate_names(directory: Path) -> list[str]:
     """The names of the certificates in a folder."""
     return [path.name for path in certificates_in(directory)]
@@ -199,5 +194,7 @@ def write_output(path: str | Path, data: bytes, by: str) -> None:
 
 def _require_no_part_of_run(path: Path, folder: Path) -> None:
     real = Path(os.path.realpath(path.parent)) / path.name
-    if real.is_relative_to(folder) and is_of_run(real.relative_to(folder).as_posix()):
+    name = real.relative_to(folder).as_posix() if real.is_relative_to(folder) else ""
+    is_certificate = "/" not in name and name.endswith(CERTIFICATE_SUFFIX)
+    if name in _OF_RUN or name.startswith(f"{PICTURES}/") or is_certificate:
         raise InputError(path, f"would be taken for a file of the run in {folder}; {_ANOTHER}")

@@ -48,19 +48,16 @@ class ImageTensors:
         batches: tuple[Tensor, ...] = self.values.split(size)  # type: ignore[no-untyped-call]
         return batches
 
-    def digests(self) -> list[str]:
-        """SHA-256 of each tensor: its type and shape in words, and its bytes, row by row, little-endian."""
+    def describe(self) -> dict[str, Any]:
+        """Entries of `source.json`, with SHA-256 of each tensor: its type and shape in words, and its bytes, row by
+        row, little-endian."""
         digests = []
         for image in self.values:
             values = image.detach().cpu().contiguous().numpy()
             values = values.astype(values.dtype.newbyteorder("<"))
             shape = f"{values.dtype.name} {list(values.shape)}\n".encode()
             digests.append(hashlib.sha256(shape + values.tobytes()).hexdigest())
-        return digests
-
-    def describe(self) -> dict[str, Any]:
-        """Entries of `source.json`."""
-        return {"preprocessing": None, "tensors": self.digests()}
+        return {"preprocessing": None, "tensors": digests}
 
     @cached_property
     def pictures(self) -> list[bytes]:

@@ -64,7 +64,7 @@ class SearchedPictures:
     def __init__(self, path: Path, network: FrozenNetwork, resize: int | None) -> None:
         self._given, self._network = path, network
         self.files = PictureFiles(path, network.shape, resize)
-        self._refused: list[UnreadFile] = []
+        self.refused: list[UnreadFile] = []
 
     @property
     def total(self) -> int:
@@ -88,17 +88,6 @@ class SearchedPictures:
                     places, pictures = [], []
         if places:
             yield torch.tensor(places), torch.stack(pictures)
-
-    def tell_refused(self, pictures: int) -> None:
-        """Say which files were left out, and which note that they are to be turned. Raises InputError where no picture
-        could be read."""
-        if self._refused and not pictures:
-            raise InputError(self._refused[0].name, self._refused[0].why)
-        if not pictures:
-            raise InputError(self._given, "holds no picture")
-        for each in self._refused:
-            _log.warning("%s is left out: %s", each.name, each.why)
-        self.files.tell_turned()
 
     def seen(self, count: int) -> tuple[int, Any]:
         """How many of the first pictures there are, and SHA-256 over their digests."""
@@ -156,10 +145,10 @@ class SearchedPictures:
     def opened(self, *files: int) -> Iterator[StoredPictures]:
         """The pictures of these files, by default of each, in order; of one that cannot be used there are none."""
         if not files:
-            self._refused = []
+            self.refused = []
         for stored in self.files.opened(files or None):
             if isinstance(stored, UnreadFile):
-                self._refused.append(stored)
+                self.refused.append(stored)
             yield stored if isinstance(stored, StoredPictures) else StoredPictures(self._network.shape, b"")
 
 
@@ -235,7 +224,7 @@ class OriginSearch:
                 f"the network gives {self._network.output_shape[0]} channels, the head receives {self._head.depth}: is"
                 " it its network?"
             )
-        self._searched = SearchedPictures(Path(images), self._network, resize)
+        self._given, self._searched = images, SearchedPictures(Path(images), self._network, resize)
         self._partial = self._out.with_name(f"{self._out.name}.partial")
         for path in (self._out, self._partial):
             inputs = (self._file.path, network, *self._searched.files.paths)
@@ -277,7 +266,12 @@ class OriginSearch:
             )
             self._note(nearest)
             advance(len(pictures))
-        self._searched.tell_refused(nearest.pictures)
+        refused = self._searched.refused
+        if not nearest.pictures:
+            raise InputError(*(refused[0].name, refused[0].why) if refused else (self._given, "holds no picture"))
+        for each in refused:
+            _log.warning("%s is left out: %s", each.name, each.why)
+        self._searched.files.tell_turned()
         found = self._stated(nearest)
         origins = [each for each in found if isinstance(each, FoundOrigin)]
         if origins and self.pictures is not None:
@@ -318,6 +312,15 @@ class OriginSearch:
         nothing = _Nearest(torch.full((count,), math.inf, dtype=torch.float64), torch.full((count, 3), -1))
         if not self._partial.is_file():
             return nothing, hashlib.sha256()
+
+        def stated(noted: Mapping[str, Any]) -> FoundOrigin | Unstated:
+            prototype = operator.index(noted["prototype"])
+            if "why" in noted:
+                return Unstated(prototype, str(noted["why"]))
+            ends = (float.fromhex(noted[name]) if name in noted else None for name in ("distance", "cosine"))
+            where = str(noted["picture"]), operator.index(noted["patch"]), str(noted["name"])
+            return FoundOrigin(prototype, *where, *ends)
+
         document: Any = None
         with suppress(ValueError, RecursionError):
             document = json.loads(read(self._partial, "an unfinished search"))
@@ -330,7 +333,7 @@ class OriginSearch:
                 torch.tensor(document["places"]),
                 document["pictures"],
                 document["seen"],
-                {each["prototype"]: _stated_as(each) for each in document["stated"]},
+                {each["prototype"]: stated(each) for each in document["stated"]},
             )
             same = same and found.stated.keys() <= set(range(self._head.size))
             same = same and found.turned.shape == nothing.turned.shape and found.places.shape == nothing.places.shape
@@ -386,16 +389,6 @@ class OriginSearch:
                 if self._head.geometry.is_distance
                 else replace(found, cosine=_cosine(least))
             )
-
-
-def _stated_as(noted: Mapping[str, Any]) -> FoundOrigin | Unstated:
-    """What was noted. Raises KeyError, TypeError, ValueError."""
-    prototype = operator.index(noted["prototype"])
-    if "why" in noted:
-        return Unstated(prototype, str(noted["why"]))
-    distance, cosine = (float.fromhex(noted[name]) if name in noted else None for name in ("distance", "cosine"))
-    where = str(noted["picture"]), operator.index(noted["patch"]), str(noted["name"])
-    return FoundOrigin(prototype, *where, distance, cosine)
 
 
 def _rounded_up(value: Fraction) -> Fraction:

@@ -52,19 +52,6 @@ _GREY = ("1", "L")  # Pillow's modes of pictures in black and white, and in grey
 
 
 @dataclass(frozen=True)
-class DecodedPicture:
-    """A picture that was made from a file, which may note that it is to be turned; nothing does that."""
-
-    file: str
-    sha256: str
-    turned: bool
-
-    def record(self) -> dict[str, str]:
-        """The entry of `source.json`."""
-        return {"file": self.file, "sha256": self.sha256}
-
-
-@dataclass(frozen=True)
 class Decoder:
     """Makes PNG files that a network can see, whose pictures are (C, H, W). `resize` scales each picture, so that its
     shorter side has so many pixels, and takes H x W from its middle, as torchvision's `Resize` and `CenterCrop` do;
@@ -88,9 +75,10 @@ class Decoder:
         scaled = "" if self.resize is None else f", scaled to a shorter side of {self.resize} and cropped to the middle"
         return f"decoded by {self.by}{scaled}"
 
-    def png(self, path: Path, name: str, data: bytes) -> tuple[bytes, DecodedPicture]:
-        """The bytes of a PNG file of what a file shows, and where it comes from. Raises InputError: a PNG file with
-        another suffix; or a file that cannot be decoded, has transparent pixels, or another size than the network's."""
+    def png(self, path: Path, data: bytes) -> tuple[bytes, bool]:
+        """The bytes of a PNG file of what a file shows, and whether it notes that it is to be turned, which nothing
+        does. Raises InputError: a PNG file with another suffix; or a file that cannot be decoded, has transparent
+        pixels, or another size than the network's."""
         if data.startswith(SIGNATURE) and path.suffix.lower() != _PNG:
             raise InputError(path, _MISNAMED)
         with opened(path, data) as picture:
@@ -100,7 +88,7 @@ class Decoder:
             seen = self._of_size(path, picture.convert("L" if picture.mode in _GREY else "RGB"))
             stream = io.BytesIO()
             Image.frombytes(seen.mode, seen.size, seen.tobytes()).save(stream, "PNG")  # without notes or profiles
-        return stream.getvalue(), DecodedPicture(name, hashlib.sha256(data).hexdigest(), turned)
+        return stream.getvalue(), turned
 
     def _of_size(self, path: Path, picture: Image.Image) -> Image.Image:
         """The picture, scaled where that is asked for. Raises InputError: it has another size than the network's."""
@@ -125,10 +113,10 @@ class Decoder:
         scaled = picture.resize((wide, high), Image.Resampling.BILINEAR)
         return scaled.crop((left, top, left + columns, top + rows))
 
-    def record(self, decoded: Mapping[str, DecodedPicture]) -> dict[str, Any]:
+    def record(self, decoded: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
         """What `source.json` says of the PNG files, by name, that were made."""
         scaled = None if self.resize is None else {"shorter_side": self.resize, "by": "bilinear", "then": "centre crop"}
-        return {"by": self.by, "scaled": scaled, "files": {name: each.record() for name, each in decoded.items()}}
+        return {"by": self.by, "scaled": scaled, "files": decoded}
 
 
 class PictureFiles:
@@ -153,7 +141,7 @@ class PictureFiles:
         self.are_decoded = any(map(self._is_decoded, self.paths))
         if resize is not None and not self.are_decoded:
             raise UsageError(f"{option('resize')} is for picture files, expected none with a tensor of pictures")
-        self.decoded: dict[str, DecodedPicture] = {}
+        self.decoded: dict[str, dict[str, str]] = {}
         self.turned: dict[str, None] = {}
 
     def opened(
@@ -180,9 +168,10 @@ class PictureFiles:
         try:
             data = read(path, "a file of pictures", most=LARGEST_PNG if self.is_folder else LARGEST_PICTURES)
             if self._is_decoded(path):
-                data, made = self.decoder.png(path, path.relative_to(self.folder).as_posix(), data)
-                self.decoded[name] = made
-                self.turned |= {made.file: None} if made.turned else {}
+                file, digest = path.relative_to(self.folder).as_posix(), hashlib.sha256(data).hexdigest()
+                data, turned = self.decoder.png(path, data)
+                self.decoded[name] = {"file": file, "sha256": digest}
+                self.turned |= {file: None} if turned else {}
             elif data.startswith(SIGNATURE) and b"eXIf" in data:
                 # A PNG file may note that it is to be turned; the checker reads pixels alone.
                 with suppress(InputError), opened(path, data) as picture:
@@ -219,7 +208,7 @@ class SeenPictures:
     listed: tuple[str, ...] = ()
     refused: tuple[UnreadFile, ...] = ()
     decoder: Decoder | None = None
-    decoded: dict[str, DecodedPicture] = field(default_factory=dict)
+    decoded: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @classmethod
     def load(

@@ -147,18 +147,17 @@ def test_a_dataset_is_audited_as_a_folder_is(files, given, tmp_path):
     run("pack", files, "--out", tmp_path / "all.parquet")
     log = tmp_path / "report.json"
     printed = []
-    for path, arguments in ((files, ()), (tmp_path / "all.parquet", ()), (tmp_path / "all.parquet", ("--jobs", "2"))):
-        options = [str(path), "--head", given.head, "--log", str(log), *arguments]
+    for path in (files, tmp_path / "all.parquet"):
+        options = [str(path), "--head", given.head, "--log", str(log)]
         done = CliRunner().invoke(audit, options, catch_exceptions=False)
         assert done.exit_code == 5
         assert done.stdout.count("  taken from the audit log\n") == (41 if printed else 0)
         printed.append(done.stdout.replace(str(path), "").replace("  taken from the audit log", "").splitlines())
-    assert printed[0] == printed[1] == printed[2]
+    assert printed[0] == printed[1]
     assert len(printed[0]) == 41
     assert done.stderr == f"41 of 41 verdicts are taken from {log}\n"
-    log.unlink()
-    again = CliRunner().invoke(audit, options, catch_exceptions=False)
-    assert again.stdout.replace(str(path), "").splitlines() == printed[0]
+    again = CliRunner().invoke(audit, options[:3], catch_exceptions=False)
+    assert again.stdout.replace(str(path), "").splitlines() == printed[0], "without the log"
 
 
 def test_no_two_rows_are_called_alike(tmp_path):

@@ -261,10 +261,9 @@ def test_scaling_is_torchvisions(tmp_path: Path) -> None:
     through = transforms.Compose([transforms.Resize(15), transforms.CenterCrop((ROWS, COLUMNS))])
     for number, size in enumerate(((40, 31), (23, 57), (12, 10), (15, 15))):
         picture = drawn(*size, seed=number)
-        data, made_from = Decoder(SHAPE, 15).png(tmp_path / "a.png", "a.png", encoded(picture, "PNG"))
+        data, _ = Decoder(SHAPE, 15).png(tmp_path / "a.png", encoded(picture, "PNG"))
         seen = Image.open(io.BytesIO(data))
         assert seen.size == (COLUMNS, ROWS) and seen.tobytes() == through(picture).tobytes()
-        assert made_from.file == "a.png"
 
 
 def test_pictures_of_any_size_are_explained_where_they_are_scaled(photographs: Path) -> None:
@@ -290,7 +289,7 @@ def test_pictures_of_any_size_are_explained_where_they_are_scaled(photographs: P
 )
 def test_what_cannot_be_decoded_is_refused(tmp_path: Path, picture: Image.Image, form: str, expected: str) -> None:
     with pytest.raises(InputError, match=expected):
-        Decoder(SHAPE).png(tmp_path / "a", "a", encoded(picture, form))
+        Decoder(SHAPE).png(tmp_path / "a", encoded(picture, form))
 
 
 def test_options_that_do_not_fit_are_refused(photographs: Path) -> None:
