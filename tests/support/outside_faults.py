@@ -286,10 +286,10 @@ runs/theorem.py theorem_file: a name of a certificate hides a theorem of the the
 runs/terms.py _written: a theorem is about other numbers
     f"(-{digits})" => digits
     unit/runs/test_terms.py::test_an_image_is_its_rows
-runs/attestation.py _require_proved_now: a verdict from a log is attested
+runs/audit.py _require_proved_now: a verdict from a log is attested
     never outcome.reused
     unit/runs/test_attestation.py::test_no_statement_is_made_of_a_record_that_is_no_proof[{'reused': True}]
-runs/attestation.py _add: a file may change
+runs/audit.py _add: a file may change
     subjects.setdefault(name, subject) != subject => not subjects.setdefault(name, subject)
     unit/runs/test_attestation.py::test_no_statement_is_made_of_a_file_that_changed[head]
 report/page.py _in_full: pictures that were made from other files are told as these files
@@ -298,10 +298,10 @@ report/page.py _in_full: pictures that were made from other files are told as th
 runs/audit_log.py _contradiction: a picture is proved in no arithmetic, or latents in one
     always ('picture' in claims) == (record.get('arithmetic') is not None) or 'arithmetic' not in record
     unit/runs/test_audit.py::test_a_picture_is_proved_in_an_arithmetic
-runs/attestation.py _properties: what is proved of some pictures in float32 is a property of all
+runs/audit.py _properties: what is proved of some pictures in float32 is a property of all
     len(ways) == 1 => way == 'float32'
     unit/runs/test_attestation.py::test_the_arithmetic_of_pictures_is_a_property_where_all_have_the_same
-runs/attestation.py _properties: a claim of one is a property of all
+runs/audit.py _properties: a claim of one is a property of all
     all(_is_proved(r, claim) for r in records) => any(_is_proved(r, claim) for r in records)
     unit/runs/test_attestation.py::test_one_certificate_without_a_claim_takes_the_property_away
 runs/arguments.py auditor_for: the checker reads a head again

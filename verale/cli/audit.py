@@ -102,7 +102,7 @@ def command(
     inputs = [*certificates, *map(folder_of, certificates), given.head, given.latents, network, images]
     attestation = audit_log = None
     if attest is not None:
-        from verale.runs.attestation import Attestation
+        from verale.runs.audit import Attestation
 
         attestation = Attestation(attest, inputs)
     if log is not None:

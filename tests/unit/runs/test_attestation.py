@@ -15,8 +15,7 @@ from support.seen import COUNT, explain_pictures, write_pictures
 
 from verale.checker.file_auditor import FileAuditor, Outcome
 from verale.errors import InputError
-from verale.runs.attestation import statement_of
-from verale.runs.audit import AuditSetup, auditor_of
+from verale.runs.audit import AuditSetup, auditor_of, statement_of
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "certificates" / "attestation-v1.schema.json").read_text()))

@@ -396,14 +396,6 @@ def test_a_verdict_that_is_not_proved_does_not_contradict_itself_either(name, ch
         read_record(json.dumps(record | change))
 
 
-def test_a_file_without_a_verdict_says_nothing_about_the_certificate(auditor) -> None:
-    subject = {"predicted": 0, "paradigm": "projection", "statements": 1, "claims": {"entailment": "not checked"}}
-    with pytest.raises(ValueError, match=r"^status and predicted contradict each other$"):
-        read_record(json.dumps(unusable("a", "gone", auditor.run).record | subject))
-    with pytest.raises(ValueError, match=r"^status and seconds contradict each other$"):
-        read_record(json.dumps(unusable("a", "gone", auditor.run).record | {"seconds": 1.0}))
-
-
 @pytest.mark.parametrize(
     ("line", "problem"),
     [

@@ -83,15 +83,6 @@ def test_every_format_says_the_same(tmp_path) -> None:
     assert float(row["size_deviation"]) == pytest.approx(112**0.5) and row["images"] == "3"
 
 
-def test_accuracy_counts_every_image_whose_true_class_is_known(tmp_path) -> None:
-    every, right, _ = summarize(table(tmp_path, [*ROWS, Explained(4, 1, size=2, paradigm="projection")]))
-    assert (every.right, every.labelled, every.images, every.without) == (2, 4, 4, 1), "one label is unknown"
-    assert (right.right, right.labelled) == (2, 2)
-    assert "1 of 2 (50.0 %)" in printed(table(tmp_path / "two", ROWS[1:3]))
-    unlabelled = printed(table(tmp_path / "none", [Explained(0, 1, 0.5, size=3)])).splitlines()
-    assert unlabelled[1].endswith(" -")
-
-
 @pytest.mark.parametrize("name", ["a|b", "<img src=x onerror=alert(1)>", "[x](javascript:y)", "`*_~#&$!\\", "\\|"])
 def test_nothing_is_markup_in_markdown(name, tmp_path) -> None:
     """A reader of Markdown takes a backslash away, and what it stands before as it is."""
