@@ -351,11 +351,11 @@ runs/written.py WrittenFiles.write: a file of somebody else with the right bytes
     without if self.holds(name, data): return None
     unit/runs/test_written.py::test_the_same_bytes_of_somebody_else_stay_and_are_not_ours
 runs/written.py WrittenFiles.write: a file is noted once it is written
-    self.note({name: digest}, by)
+    self.note(name, digest, by)
     self._measured.pop(name, None)
     return self._put(name, data, f'.{digest}.partial')
     => stamp = self._put(name, data, f'.{digest}.partial')
-    self.note({name: digest}, by)
+    self.note(name, digest, by)
     return stamp
     unit/runs/test_written.py::test_an_interruption_at_any_step_loses_nothing_and_is_gone_on_with[None-explain-explain]
 runs/written.py WrittenFiles.append: added text is noted once it is written

@@ -188,7 +188,7 @@ def write_output(path: str | Path, data: bytes, by: str) -> None:
     noted = noted_in(Path(path))
     if noted is not None and noted[2] == by:
         with locked(noted[0], PATIENCE) as held:
-            WrittenFiles(noted[0], held).note({noted[1]: hashlib.sha256(data).hexdigest()}, by)
+            WrittenFiles(noted[0], held).note(noted[1], hashlib.sha256(data).hexdigest(), by)
     write_atomically(path, data)
 
 

@@ -276,22 +276,18 @@ class WrittenFiles:
             if not self.is_ours(name, by):
                 raise InputError(self.directory / name, f"is another file than the one to write; {foreign()}")
         digest = hashlib.sha256(data).hexdigest()
-        self.note({name: digest}, by)
+        self.note(name, digest, by)
         self._measured.pop(name, None)
         return self._put(name, data, f".{digest}.partial")
 
-    def note(self, digests: Mapping[str, str], by: str | None = None) -> None:
-        """Note files that are about to be written."""
-        lines = []
-        for name, digest in digests.items():
-            noted = self._noted.get(name)
-            if noted is None or noted.by != by:
-                noted = self._noted[name] = _Noted(by)
-            if digest in noted.digests[-1:]:
-                continue
+    def note(self, name: str, digest: str, by: str | None = None) -> None:
+        """Note a file that is about to be written."""
+        noted = self._noted.get(name)
+        if noted is None or noted.by != by:
+            noted = self._noted[name] = _Noted(by)
+        if digest not in noted.digests[-1:]:
             noted.digests.append(digest)
-            lines.append(_line(name, digest, by))
-        self._write_lines(lines)
+            self._write_line(_line(name, digest, by))
 
     def append(self, name: str, text: bytes) -> None:
         """Add text to a file that is noted; so that it is known as ours whatever interrupts this, text and digest are
@@ -302,7 +298,7 @@ class WrittenFiles:
         noted = self._noted[name]
         noted.digests.append(after.hexdigest())
         noted.growth = (size, text)
-        self._write_lines([_line(name, noted.digests[-1], noted.by, noted.growth)])
+        self._write_line(_line(name, noted.digests[-1], noted.by, noted.growth))
         try:
             append_bytes(self.directory / name, text, self._within(name))
         except OSError as error:
@@ -364,15 +360,13 @@ class WrittenFiles:
     def _lines(self) -> bytes:
         return _HEADING + b"".join(line for name, noted in self._noted.items() for line in noted.lines(name))
 
-    def _write_lines(self, lines: list[bytes]) -> None:
-        """Add lines to `files.json`, all at once."""
-        if not lines:
-            return
+    def _write_line(self, line: bytes) -> None:
+        """Add a line to `files.json`."""
         if not self._is_whole:
             self._put_lines(self._lines())
             return
         try:
-            append_bytes(self.directory / FILES, b"".join(lines), self._within(FILES))
+            append_bytes(self.directory / FILES, line, self._within(FILES))
         except OSError as error:
             self._is_whole = False
             raise _full(self.directory / FILES, error) from error

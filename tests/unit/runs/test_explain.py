@@ -398,7 +398,7 @@ def test_what_is_written_goes_where_the_lock_is(out: Path, tmp_path: Path) -> No
         out.mkdir()
         written.write("c", b"3")
         written.write("deep/er/d", b"4")
-        written.note({"e": "0" * 64})
+        written.note("e", "0" * 64)
         written._unlink("a")
         assert list(out.iterdir()) == []
     moved = tmp_path / "moved"
