@@ -118,8 +118,8 @@ def auditor_for(
 
 
 def latents_bytes(latents: object, head: HeadFile) -> bytes:
-    """The bytes of a latents file: of a path, or of latents as `explain` takes them. Raises InputError: a file that
-    cannot be read, or an invalid head; LatentsError: latents whose shape or values do not fit the head."""
+    """The bytes of a latents file: of a path, or of latents as `explain` takes them. Raises InputError,
+    LatentsError."""
     if is_path(latents):
         return read(latents, "a latents file (safetensors)", most=LARGEST_LATENTS)
     from verale.head import latents_file, latents_tensor
@@ -128,8 +128,7 @@ def latents_bytes(latents: object, head: HeadFile) -> bytes:
 
 
 def class_named(head: Head, given: int | str) -> int:
-    """The class with a number, or else with that name among the head's labels, upper and lower case apart if need be.
-    Raises UsageError: no such class, or several with that name."""
+    """The class with a number, or else with that name, upper and lower case apart if need be. Raises UsageError."""
     numbers = {str(c): c for c in range(head.classes)}
     if (number := numbers.get(str(given))) is not None:
         return number

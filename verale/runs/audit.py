@@ -59,8 +59,7 @@ class AuditSetup:
 
 
 def auditor_of(setup: AuditSetup, head: bytes | None = None) -> FileAuditor:
-    """The auditor; of the head's bytes, where its file has been read. Raises InputError: a file of what certificates
-    are about that cannot be used."""
+    """The auditor; of the head's bytes, where its file has been read. Raises InputError: a file that cannot be used."""
     try:
         files = setup.head, setup.latents, setup.network, setup.pictures
         return FileAuditor(**vars(setup), opener=opener_of(*files), head_data=head)
@@ -83,13 +82,9 @@ def outcome_of(auditor: FileAuditor, path: str | Stored) -> Outcome:
 
 
 def origins_auditor(
-    head: str | Path | HeadFile,
-    network: str | Path,
-    images: str | Path,
-    options: AuditOptions | str | None = None,
+    head: str | Path | HeadFile, network: str | Path, images: str | Path, options: AuditOptions | str | None = None
 ) -> Auditor:
-    """The checker for origins files, of a head, a network, and a folder of PNG files, a PNG file, or a tensor file of
-    pictures. Raises InputError: a file that cannot be used."""
+    """The checker for origins files, of a head, a network and pictures: a folder, or a file. Raises InputError."""
     from verale.runs.arguments import HeadFile
 
     file = HeadFile.of(head)
@@ -98,8 +93,8 @@ def origins_auditor(
 
 
 def judged_origins(path: str | Path, auditor: Auditor, images: str | Path) -> tuple[JudgedOrigin, ...]:
-    """What the checker proves of each origin of a file. Raises InputError: a file that cannot be used; FormatError,
-    UnprovedError: of the whole file; see `judge_origins`."""
+    """What the checker proves of each origin of a file. Raises InputError; FormatError, UnprovedError: of the whole
+    file."""
     from verale.checker.origins import judge_origins
 
     try:
@@ -421,8 +416,7 @@ def _add(subjects: dict[str, dict[str, Any]], name: str, sha256: str, annotation
 
 
 def _properties(records: Sequence[dict[str, Any]]) -> list[str]:
-    """What is true of every certificate: the claims, of pictures the arithmetic, and the kernels that proved all claims
-    of every one."""
+    """What is true of every certificate: claims, of pictures the arithmetic, and kernels that proved all claims."""
     claims = [claim for claim in _CLAIMS if all(_is_proved(r, claim) for r in records)]
     ways = {record["arithmetic"] for record in records} if "picture" in claims else set()
     return [

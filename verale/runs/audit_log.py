@@ -193,10 +193,7 @@ _RUN: dict[str, _Check] = {
         type(value) is dict and _is_text(value.get("python")) and all(map(_or_null(_is_text), value.values()))
     ),
 }
-_DEPLOYMENT: dict[str, _Check] = {
-    "formula": _is_of(FORMULAS),
-    **dict.fromkeys(("log", "exp", "sqrt"), _is_count),
-}
+_DEPLOYMENT: dict[str, _Check] = {"formula": _is_of(FORMULAS), **dict.fromkeys(("log", "exp", "sqrt"), _is_count)}
 _ASKED: dict[str, _Check] = {
     "deployment": lambda value: _problem(value, _DEPLOYMENT) is None,
     **dict.fromkeys(("network", "pictures"), _matches(_DIGEST)),

@@ -99,8 +99,8 @@ def classes_of_trained(network: Network, folder: object, images: Iterable[str]) 
 def earlier_source(
     directory: Path, source: SourceFile, overwrite: bool = False, inputs: Iterable[Path] = ()
 ) -> SourceFile | None:
-    """The directory's `source.json`, if it has one, of a run that may go on. Raises InputError: it holds files of
-    another source, or that are in the run's way."""
+    """The directory's `source.json`, if it has one, of a run that may go on. Raises InputError: something is in its
+    way."""
     written = WrittenFiles(directory)
     if overwrite or not written.exists(SOURCE):
         unknown = RequiredFile(problem="is there already, of unknown source")
@@ -117,8 +117,7 @@ def earlier_source(
 
 
 def captured_before(directory: Path, source: SourceFile) -> Tensor | None:
-    """The directory's latents; None where it lacks them, or the head. Raises InputError: one of them is there, and is
-    not the one that the source describes."""
+    """The directory's latents; None where it lacks them, or the head. Raises InputError: one of them is another one."""
     head, path = directory / HEAD, directory / LATENTS
     if lexists(head) and not source.is_of(sha256_of(head), str(source.latents_digest)):
         raise InputError(head, f"is not the head that {SOURCE} describes; {_AGAIN}")
@@ -141,8 +140,8 @@ Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 
 def write_of_run(run: Path, images: Path, output: str, progress: Progress) -> str:
-    """Write what a CaBRNet network makes of a folder of images: latents, logits, and true classes where these are said.
-    Raises InputError: a file that cannot be used, or is in the way."""
+    """Write what a CaBRNet network makes of a folder of images: latents, logits, and true classes. Raises
+    InputError."""
     files = image_files(images)
     require_output(output, [run, *(run / name for name in FILES), *files])
     tell_left_out(images)

@@ -198,8 +198,7 @@ def compare(head: Head, given: Forward, labels: Sequence[int] | None = None) -> 
 
 
 def _closest(head: Head, patches: Tensor, logits: Tensor) -> list[tuple[float, Neighbour]]:
-    """The neighbours of a head, whose domain holds the latents, whose logits are closest to the network's, with their
-    largest differences, which are finite."""
+    """The neighbours, of finite logits, that are closest to the network; the head's domain holds the latents."""
     observed: tuple[object, Tensor | None, Tensor] | None = None
     compared = []
     for neighbour in neighbours(head, patches.shape[1]):
@@ -305,8 +304,8 @@ _LEAST = 2.0**-126
 
 @dataclass(frozen=True, eq=False)
 class Restored:
-    """Logits (N, C) float64 that follow from a network's outputs, and the head's ends, widened by what the form's
-    rounding may add."""
+    """Logits (N, C) float64 that follow from a network's outputs, and the head's ends, widened by the form's
+    rounding."""
 
     form: str
     logits: Tensor

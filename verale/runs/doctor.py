@@ -54,8 +54,7 @@ class Extra:
 
 @dataclass(frozen=True)
 class Device:
-    """A device of torch: whether it computes as proofs need it (`verale.rounding.device`), and what it is, or what it
-    computes wrong, or why it does not work."""
+    """A device of torch: whether it computes as proofs need it (`verale.rounding.device`), and what it is or does."""
 
     name: str
     usable: bool
@@ -64,8 +63,7 @@ class Device:
 
 @dataclass(frozen=True)
 class KernelCheck:
-    """A kernel of the checker, tried on the packaged certificate and on a wrong one: whether it tells them apart, and
-    whether it is optional for audits."""
+    """A kernel of the checker, tried on the packaged certificate and on a wrong one; whether audits can do without."""
 
     kernel: str
     works: bool

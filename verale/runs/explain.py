@@ -100,12 +100,7 @@ class RunFolder:
     of its own."""
 
     def __init__(
-        self,
-        files: WrittenFiles,
-        run: dict[str, Any],
-        images: int,
-        batch: int,
-        overwrite: bool = False,
+        self, files: WrittenFiles, run: dict[str, Any], images: int, batch: int, overwrite: bool = False
     ) -> None:
         self._files, self._run = files, run
         self.directory = files.directory
@@ -149,8 +144,8 @@ class RunFolder:
         return [self.by_index[index] for index in sorted(self.by_index)]
 
     def finish(self, total: int) -> None:
-        """Sort the rows of the table, and the names of the files. Raises InputError: the folder is not where it was, or
-        lacks files that the run wrote, or has others in their place."""
+        """Sort the rows of the table, and the names of the files. Raises InputError: some are not as this run left
+        them."""
         self._files.require_there()
         self._require_described()
         digests = {row.certificate: str(row.sha256) for row in self.rows if row.certificate}

@@ -94,8 +94,7 @@ class ExplainedRun:
 
     @classmethod
     def of(cls, given: str, head: str | None = None) -> ExplainedRun:
-        """Read a run; its head's file is by default the folder's own. Raises InputError: not such a folder, no rows, or
-        no head."""
+        """Read a run; its head's file is by default the folder's own. Raises InputError."""
         if not lexists(given):
             raise InputError(given, "there is no such folder; expected one that verale explain wrote")
         if not Path(given).is_dir():
@@ -107,13 +106,7 @@ class ExplainedRun:
         if head is None and not lexists(own):
             what = "has no head.safetensors, without which statements mean nothing"
             raise InputError(given, f"{what}; put the head that was explained there")
-        return cls(
-            given,
-            folder,
-            rows,
-            load_source(folder / SOURCE),
-            HeadOfRun.of(head or SentFile(own)),
-        )
+        return cls(given, folder, rows, load_source(folder / SOURCE), HeadOfRun.of(head or SentFile(own)))
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -146,8 +139,7 @@ class ExplainedRun:
         return {index: digest for index, digest in found.items() if digest is not None} if all(found.values()) else None
 
     def stated(self, index: int) -> CertificateFile | None:
-        """The certificate of an image; None if it has none. Raises InputError: one that cannot be read, is not about
-        the run's head, or is not the one that the table names."""
+        """The certificate of an image; None if it has none. Raises InputError: it is not this run's."""
         row = self.rows[index]
         if row.certificate is None:
             return None
@@ -176,8 +168,7 @@ class ExplainedRun:
         return CertificateFile(path, data, certificate)
 
     def with_latents(self, path: str | None = None) -> ExplainedRun:
-        """The same run, which knows the digests of all latents by a latents file, by default the folder's own, if
-        nothing else tells them."""
+        """The same run, with the digests of a latents file, by default the folder's own, if nothing else tells them."""
         from verale.head import image_digests, load_latents
 
         if path is None and lexists(self.folder / LATENTS):

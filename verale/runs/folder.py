@@ -21,10 +21,7 @@ from verale.runs.inputs import HEAD, LATENTS, LINK, NETWORK, PICTURES, RUN_FILE,
 from verale.runs.table import csv_table
 from verale.runs.written import FILES, HeldFolder, RequiredFile, WrittenFiles, noted_in, run_around
 
-_OF_RUN = (
-    *(HEAD, LATENTS, LINK, SOURCE, NETWORK, PICTURES, f"{PICTURES}.safetensors"),
-    *(RUN_FILE, TABLE, FILES),
-)
+_OF_RUN = (*(HEAD, LATENTS, LINK, SOURCE, NETWORK, PICTURES, f"{PICTURES}.safetensors"), *(RUN_FILE, TABLE, FILES))
 
 
 PATIENCE = 10.0
@@ -183,8 +180,7 @@ def require_output(
 
 
 def write_output(path: str | Path, data: bytes, by: str) -> None:
-    """Write a file for which `require_output` found room. A folder that notes it as written by this command notes the
-    new one. Raises InputError."""
+    """Write a file for which `require_output` found room, and note it where its folder does. Raises InputError."""
     noted = noted_in(Path(path))
     if noted is not None and noted[2] == by:
         with locked(noted[0], PATIENCE) as held:

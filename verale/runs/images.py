@@ -50,9 +50,7 @@ def tell_left_out(folder: Path) -> None:
 
 
 def readable(
-    files: Sequence[Path],
-    skip: bool = False,
-    advance: Callable[[int], object] = lambda done: None,
+    files: Sequence[Path], skip: bool = False, advance: Callable[[int], object] = lambda done: None
 ) -> tuple[list[Path], list[InputError]]:
     """The images that can be read, all of which are decoded here, before the first is explained; and what is wrong with
     the others, which `skip` allows. Which ones are to be turned, and are not, is told. `advance` is called with the

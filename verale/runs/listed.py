@@ -71,9 +71,8 @@ def name_of(path: str | Stored) -> str:
 
 @dataclass(frozen=True)
 class Listing:
-    """What the record of a run lists: of each certificate the SHA-256 that is noted, by its name, None where none is;
-    how many images have a line; how many the run has, 0 where that is not known; and the name of the file that lists
-    them."""
+    """What the record of a run lists: of each certificate the SHA-256, where noted, by name; how many images have a
+    line; how many the run has, 0 where unknown; and the name of the record."""
 
     digests: Mapping[str, str | None]
     rows: int
@@ -82,8 +81,8 @@ class Listing:
 
     @classmethod
     def of(cls, folder: Path) -> Listing | None:
-        """The record of a folder; None where it has none, or its table names no certificates, as the papers' do not.
-        Raises InputError: a table that cannot be read."""
+        """The record of a folder; None where none names certificates, as the papers' tables do not. Raises
+        InputError."""
         if lexists(folder / TABLE):
             return cls.of_rows(read_table(SentFile(folder / TABLE), whole=False), images_of_run(folder))
         for name, entry in _LISTS.items():
@@ -145,8 +144,7 @@ def differences(
 
 
 def rows_of(table: str, whole: bool) -> list[Explained]:
-    """The rows of a table, of which there are some; a warning says if its run is not finished. Raises InputError: a
-    table that cannot be read, or has no rows; the message names file, line and column."""
+    """The rows of a table, of which there are some; a warning says if its run is not finished. Raises InputError."""
     rows, path = read_table(table, whole=whole), Path(table)
     listed = Listing.of_rows(rows, images_of_run(path.parent)) if path.name == TABLE else None
     for difference in () if listed is None else differences(path.parent, listed=listed):
@@ -218,9 +216,8 @@ def one_certificate(path: str) -> str:
 
 
 def certificate_of(path: str, image: str | None) -> str:
-    """The file of a certificate; of a folder, that of an image: its number, the name of its file or of its certificate,
-    or None where it has one. Raises InputError: there is none; UsageError: it is not said which one is meant, or of a
-    file."""
+    """The file of a certificate; of a folder, that of an image, by its number or file name, or by the certificate's, or
+    None where it has one. Raises InputError: there is none; UsageError: it is not said which one."""
     if not Path(path).is_dir():
         if not os.path.lexists(path):
             raise InputError(path, "there is no such file or folder; expected certificates")

@@ -27,8 +27,7 @@ _COLOURS = (1, 3)  # the channels of a picture
 
 @dataclass(frozen=True, eq=False)
 class ImageTensors:
-    """Preprocessed images (N, 3, H, W). Their values are bound by a digest each, and pictures of them are made, which
-    go to this folder of OUT."""
+    """Preprocessed images (N, 3, H, W), bound by a digest each; pictures of them go to this folder of OUT."""
 
     values: Tensor
     folder: str
@@ -49,8 +48,7 @@ class ImageTensors:
         return batches
 
     def describe(self) -> dict[str, Any]:
-        """Entries of `source.json`, with SHA-256 of each tensor: its type and shape in words, and its bytes, row by
-        row, little-endian."""
+        """Entries of `source.json`, with SHA-256 of each tensor: type and shape in words, and bytes, little-endian."""
         digests = []
         for image in self.values:
             values = image.detach().cpu().contiguous().numpy()
@@ -134,8 +132,7 @@ class ImageFiles:
             ) from error
         if tensor.dim() != 3 or not tensor.is_floating_point():
             raise InputError(
-                file,
-                f"becomes {tuple(tensor.shape)} {tensor.dtype}, expected floats (3, H, W), such as ToTensor gives",
+                file, f"becomes {tuple(tensor.shape)} {tensor.dtype}, expected floats (3, H, W), such as ToTensor gives"
             )
         return tensor
 
@@ -176,8 +173,7 @@ def model_images(
 def known_labels(
     images: ModelImages, labels: Sequence[int] | None, head: Head
 ) -> tuple[list[int] | None, list[str] | None]:
-    """True classes, given or from subfolders, and the classes' names where they are known. Raises LatentsError: labels
-    that do not fit; InputError: a subfolder with the name of no class, or labels that contradict it."""
+    """True classes, given or from subfolders, and the classes' names, where known. Raises LatentsError, InputError."""
     names = list(head.labels) if head.labels is not None else None
     files = images.names if isinstance(images, ImageFiles) else []
     known = None if labels is None else require_labels(labels, len(images), head.classes)

@@ -58,8 +58,7 @@ _SEARCH = "urn:verale:origins-search:v1"
 
 
 class SearchedPictures:
-    """Pictures for a network, by file and row: of a folder of picture files, of one of them, or of a safetensors file.
-    Raises InputError, UsageError: as of `PictureFiles`."""
+    """Pictures for a network, by file and row. Raises InputError, UsageError: as of `PictureFiles`."""
 
     def __init__(self, path: Path, network: FrozenNetwork, resize: int | None) -> None:
         self._given, self._network = path, network
@@ -110,8 +109,8 @@ class SearchedPictures:
         )
 
     def require_room(self, folder: Path, by: str) -> None:
-        """Raise InputError unless a command may write PNG files into a folder: it lies among the pictures, where they
-        would be further ones, or holds other files of their names."""
+        """Raise InputError unless a command may write PNG files into a folder, which does not lie among the
+        pictures."""
         if self.files.is_folder and folder.resolve().is_relative_to(self._given.resolve()):
             raise InputError(
                 folder, f"lies in {self._given}, which would get copies of its pictures: choose another {option('out')}"
@@ -119,8 +118,8 @@ class SearchedPictures:
         WrittenFiles(folder).require_own([*self.files.names, SOURCE], by)
 
     def keep(self, folder: Path, named: Mapping[int, str], head: str, by: str) -> None:
-        """Write the PNG files of pictures and `source.json`, and remove those that the command wrote there before.
-        Raises InputError: a file that cannot be written, or a picture that was changed meanwhile."""
+        """Write the PNG files of pictures and `source.json`; those of the command that were there go. Raises
+        InputError."""
         files: dict[str, bytes] = {}
         for file in sorted(named):
             shown = next(self.files.opened([file], files))

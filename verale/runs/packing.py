@@ -27,8 +27,7 @@ _FORM = f"expected the plain name of a file, short and printable, that ends in {
 
 
 def pack(files: Sequence[str], out: str, inputs: Sequence[str], overwrite: bool) -> int:
-    """Write certificates as rows of a Parquet file; return how many. Raises InputError: a name that nobody can unpack,
-    or two that are alike; a file in the way."""
+    """Write certificates as rows of a Parquet file; return how many. Raises InputError."""
     names = [Path(file).name for file in files]
     times = Counter(map(_alike, names))
     for file, name in zip(files, names, strict=True):
@@ -46,7 +45,7 @@ def pack(files: Sequence[str], out: str, inputs: Sequence[str], overwrite: bool)
 
 def unpack(parquet: str, out: str, overwrite: bool) -> str:
     """Write the certificates of a Parquet file to files, with the head beside it; return what was written, in words.
-    Raises InputError: it holds none, or one whose name is not that of a certificate file; a file in the way."""
+    Raises InputError."""
     packed, without = packed_certificates(parquet)
     if not packed:
         raise InputError(parquet, f"holds no certificate in {without} rows")

@@ -102,11 +102,7 @@ class Explainer:
 
 
 def explain_in_processes(
-    batches: Batches,
-    left: Sequence[Range],
-    labels: Sequence[int] | None,
-    explainer: Explainer,
-    how: RunOptions,
+    batches: Batches, left: Sequence[Range], labels: Sequence[int] | None, explainer: Explainer, how: RunOptions
 ) -> Iterator[Part]:
     """Explain images, ascending, part by part, in the order in which the parts are done: all of a batch or none, unless
     images are searched alone. This process is one of them; there are fewer where the memory allowed has no room for so
@@ -164,8 +160,7 @@ def _explained_on(
     here: Callable[[Range], Part],
 ) -> Iterator[Part]:
     """The parts, explained on a cluster. One that kills its workers is split, down to single images, and such an image
-    has no certificate; alone, it may have another one than in its batch. Raises VeraleError: all parts kill their
-    workers."""
+    has no certificate; alone, it may have another one than in its batch. Raises VeraleError: all parts do."""
     whole = cut(left, _part_size(batches, sum(stop - start for start, stop in left), cluster.size))
     todo, unfinished, deaths = deque(whole), len(whole), Counter[Range]()
     fatal: set[Range] | None = set()
@@ -235,11 +230,7 @@ def _part_size(batches: Batches, left: int, processes: int) -> int:
 
 
 def rows_and_certificates(
-    results: list[ImageResult],
-    first: int,
-    prototypes: int,
-    seconds: float,
-    labels: Sequence[int | None] | None = None,
+    results: list[ImageResult], first: int, prototypes: int, seconds: float, labels: Sequence[int | None] | None = None
 ) -> tuple[list[Explained], list[tuple[str, bytes]]]:
     """The table's rows for a batch, and its certificates (name, bytes); of `labels` those are given that are known."""
     rows, certificates = [], []

@@ -77,8 +77,7 @@ class Decoder:
 
     def png(self, path: Path, data: bytes) -> tuple[bytes, bool]:
         """The bytes of a PNG file of what a file shows, and whether it notes that it is to be turned, which nothing
-        does. Raises InputError: a PNG file with another suffix; or a file that cannot be decoded, has transparent
-        pixels, or another size than the network's."""
+        does. Raises InputError."""
         if data.startswith(SIGNATURE) and path.suffix.lower() != _PNG:
             raise InputError(path, _MISNAMED)
         with opened(path, data) as picture:
@@ -215,8 +214,7 @@ class SeenPictures:
         cls, network: str | Path, path: str | Path, arithmetic: Arithmetic = "real", resize: int | None = None
     ) -> SeenPictures:
         """A network's file; and pictures from a folder of picture files, from one, or from a safetensors file. Raises
-        InputError: a network or a file of pictures that cannot be used, or a folder of which none can; UsageError: an
-        unknown arithmetic, or a size that cannot be had."""
+        InputError, UsageError."""
         data = read(network, "a network file (safetensors)", most=LARGEST_NETWORK)
         with naming(network, NetworkError):
             through = ThroughNetwork(FrozenNetwork.from_bytes(data), arithmetic)
@@ -312,8 +310,8 @@ class SeenPictures:
         return source.noting(head_sha256=head.digest).of_latents(latents).noting(image_pictures=self.digests)
 
     def require_apart(self, out: Path) -> None:
-        """Raise InputError if copies of the pictures in this folder of a run would lie among them: the next time they
-        would be further pictures."""
+        """Raise InputError if copies in this folder of a run would lie among the pictures: they would be further
+        ones."""
         real = None if self.folder is None else followed(self.folder)
         if real is None:
             return

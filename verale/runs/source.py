@@ -33,8 +33,7 @@ _MOST_FIELDS, _MOST_UNKNOWN, _WIDEST = 2**12, 100, 2**20
 
 @dataclass(frozen=True)
 class SourceImage:
-    """An image as `source.json` lists it: its path relative to the images' folder, and SHA-256 of the file's bytes;
-    None leaves that entry out."""
+    """An image as `source.json` lists it: its path in the images' folder, and SHA-256 of the file, if noted."""
 
     file: str
     label: int | None
@@ -146,15 +145,9 @@ class SourceFile:
 
     @classmethod
     def build(
-        cls,
-        network: Mapping[str, object],
-        folder: str,
-        classes: list[str] | None,
-        images: Iterable[SourceImage],
+        cls, network: Mapping[str, object], folder: str, classes: list[str] | None, images: Iterable[SourceImage]
     ) -> SourceFile:
-        """The source of latents that a network makes of a folder of images, in the latents' order. Of what describes
-        the network, values that JSON cannot hold become strings; `classes` are the names of the classes, where
-        known."""
+        """The source of latents that a network makes of images, in their order; what JSON cannot hold becomes text."""
         listed = [
             {"file": image.file, "label": image.label} | ({} if image.sha256 is None else {"sha256": image.sha256})
             for image in images

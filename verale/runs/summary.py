@@ -128,8 +128,7 @@ class ClassSummary:
 
 @dataclass(frozen=True)
 class PrototypeSummary:
-    """One prototype in the explanations of a run: in how many a statement is about it, alone or with a patch, and in
-    how many it is bounded, also by a clause about all others."""
+    """One prototype in the explanations of a run: how many name it, and how many bound it, also by a clause."""
 
     source: str
     prototype: int
@@ -140,8 +139,7 @@ class PrototypeSummary:
 
 
 def by_class(source: str) -> list[ClassSummary]:
-    """The classes of a folder or a table: those that are predicted, then the true ones, where known. Raises InputError:
-    a table or a folder that cannot be used."""
+    """The classes of a folder or a table: those that are predicted, then the true ones. Raises InputError."""
     table = table_of(source)
     rows: Sequence[Explained]
     names: Sequence[str] = ()
@@ -174,8 +172,7 @@ def by_class(source: str) -> list[ClassSummary]:
 
 
 def by_prototype(source: str) -> list[PrototypeSummary]:
-    """The prototypes of a folder's head, those first that most explanations name. Raises InputError: a table, or a
-    folder without its head; a certificate that cannot be read or is about another head."""
+    """The prototypes of a folder's head, those first that most explanations name. Raises InputError."""
     if lexists(source) and not Path(source).is_dir():
         raise InputError(
             source, "is a table, which does not say what statements are about; give the folder of its certificates"

@@ -175,8 +175,8 @@ def csv_lines(rows: Iterable[Explained], heading: bool = False) -> str:
 
 
 def read_table(path: str | Path, whole: bool = True) -> list[Explained]:
-    """The rows of a table, verale's or the papers'; of one that is not whole, a last line without a line end is left
-    out. Raises InputError: the file is not such a table; the message names file, line and column."""
+    """The rows of a table, verale's or the papers'; of one that is not whole, without half a line at its end. Raises
+    InputError, which names file, line and column."""
     text = read(path, "a table (explanations.csv)", most=LARGEST_LATENTS).decode("utf-8-sig", "replace")
     if not whole:
         text = text[: text.rfind("\n") + 1]

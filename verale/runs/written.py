@@ -58,8 +58,7 @@ def moved() -> str:
 
 @dataclass(frozen=True)
 class RequiredFile:
-    """A file that a run's folder has to hold: whether the one of its name, where there is one, is the one that is
-    needed, and what is said where it is not."""
+    """A file that a run's folder has to hold: whether the one of its name is it, and what is said where it is not."""
 
     is_there: Callable[[], bool] = lambda: False
     problem: str = "is another file than this run's"
@@ -290,8 +289,8 @@ class WrittenFiles:
             self._write_line(_line(name, digest, by))
 
     def append(self, name: str, text: bytes) -> None:
-        """Add text to a file that is noted; so that it is known as ours whatever interrupts this, text and digest are
-        noted first. Raises InputError."""
+        """Add text to a file that is noted; text and digest are noted first, whatever interrupts this. Raises
+        InputError."""
         size, sha256 = self._measured.get(name) or self._measure(name)
         after = sha256.copy()
         after.update(text)
@@ -467,8 +466,8 @@ def _parsed(data: bytes) -> tuple[dict[str, _Noted], bool]:
 
 
 def _entry(record: dict[str, Any]) -> tuple[str, str, str | None, tuple[int, bytes] | None]:
-    """The name, the digest, the command and the growth that a line notes. Raises ValueError, TypeError, KeyError and
-    AttributeError: a record of another form."""
+    """The name, digest, command and growth that a line notes. Raises ValueError, TypeError, KeyError,
+    AttributeError."""
     name, digest, by = record["file"], record["sha256"], record.get("by")
     if not (type(name) is str and all(name.split("/")) and not {".", ".."} & {*name.split("/")} and "\0" not in name):
         raise ValueError(name)

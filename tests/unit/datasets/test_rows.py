@@ -226,34 +226,6 @@ def test_what_is_taken_for_a_dataset(given, tmp_path, files):
     assert is_dataset("s3://bucket/certificates")
 
 
-def write(path: str, data: bytes) -> None:
-    with storage.open_output(path) as stream:
-        stream.write(data)
-
-
-def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path) -> None:
-    write(str(tmp_path / "x"), b"before")
-    with pytest.raises(ZeroDivisionError), storage.open_output(str(tmp_path / "x")) as stream:
-        stream.write(b"half")
-        raise ZeroDivisionError
-    assert [path.name for path in tmp_path.iterdir()] == ["x"]
-    assert (tmp_path / "x").read_bytes() == b"before"
-
-
-def test_files_are_listed_by_path_without_hidden_ones(tmp_path) -> None:
-    for name in ("b.PARQUET", "a/z.parquet", "a/.hidden.parquet", "_attempts/c.parquet", "a/text.txt"):
-        write(str(tmp_path / name), b"")
-    listed = storage.files_under(str(tmp_path))
-    assert [info.path.removeprefix(f"{tmp_path}/") for info in listed] == ["a/z.parquet", "b.PARQUET"]
-    (single,) = storage.files_under(str(tmp_path / "a" / "text.txt"))
-    assert single.path.endswith("text.txt"), "a file that is named is taken whatever its suffix"
-    (tmp_path / "none").mkdir()
-    with pytest.raises(InputError, match=r"holds no \*\.parquet"):
-        storage.files_under(str(tmp_path / "none"))
-    with pytest.raises(InputError, match=r"there is no such file or folder; expected \*\.parquet"):
-        storage.files_under(str(tmp_path / "nowhere"))
-
-
 SHAPES = {"N L D": (7, 3, 2), "N D H W": (7, 2, 3, 1)}
 
 
@@ -386,15 +358,3 @@ def test_a_file_without_certificates_is_one_line(kind: str, command: str, given,
     assert (code, text.count("\n")) == (9, 1), text
     assert text.startswith(f"error: {tmp_path}/p.parquet: ") and problem in text
     assert not (tmp_path / "unpacked").exists()
-
-
-@pytest.mark.parametrize("kind", ["no rows", "not Parquet", "numbers"])
-def test_a_folder_is_read_unless_one_of_its_files_is_another_kind(kind: str, given, tmp_path: Path) -> None:
-    (tmp_path / "set").mkdir()
-    (tmp_path / "set" / "a.parquet").write_bytes(Path(given.packed).read_bytes())
-    (tmp_path / "set" / "b.parquet").write_bytes(WITHOUT[kind][0])
-    code, text = read_by("audit", tmp_path / "set", given, tmp_path)
-    if kind == "no rows":
-        assert code == 0 and text.count("PROVED") == 40
-    else:
-        assert code == 9 and text.startswith(f"error: {tmp_path}/set/b.parquet: ")

@@ -207,17 +207,6 @@ def test_how_many_images_are_right_is_said_where_labels_are_known(right, images,
     assert compare(head, given).right is None and "right on" not in str(compare(head, given))
 
 
-def test_labels_of_images_are_compared_with_the_networks_classes():
-    network = OwnNetwork()
-    classes = network(own_images(12))[0].argmax(1)
-    assert compared(network, head_for(network), labels=classes).right == 12
-    swapped = compared(network, head_for(network), labels=[(each + 1) % 3 for each in classes.tolist()])
-    assert swapped.right == 0 and "are the labels in the order of its classes?" in str(swapped)
-    assert "(these hold 0 to 1)" in str(swapped)
-    with pytest.raises(LatentsError, match="label 0 is 7, expected one of the head's classes, 0 to 2"):
-        compared(network, head_for(network), labels=[7] * 12)
-
-
 def test_bytes_that_were_not_divided_are_told():
     network = OwnNetwork()
     comparison = check(head_for(network), network, LAYER, own_images(4) * 255)

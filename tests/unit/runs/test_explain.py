@@ -99,17 +99,6 @@ def test_an_interrupted_run_ends_as_it_would_have(most, tmp_path, whole) -> None
     assert {path: path.stat().st_mtime_ns for path in before} == before, "what was there is not written again"
 
 
-def test_the_table_says_how_much_statements_bound(tmp_path) -> None:
-    for row in run(tmp_path, options=SearchOptions("top_k", batch=2)):
-        statements = Certificate.load(tmp_path / row.certificate).statements
-        assert (row.prototypes, row.pairs, row.bounded_pairs) == (HEAD.size, HEAD.size * 5, 0)
-        clause = any(hasattr(each, "exempt") for each in statements)
-        assert row.bounded_prototypes >= row.size if clause else row.bounded_prototypes == row.size
-    for row in run(tmp_path / "patches"):
-        statements = Certificate.load(tmp_path / "patches" / row.certificate).statements
-        assert row.bounded_pairs == row.size and row.bounded_prototypes == len({each.prototype for each in statements})
-
-
 @pytest.mark.parametrize(
     "damage",
     [

@@ -124,33 +124,6 @@ def test_what_was_interrupted_goes_on_with_the_same_result(folder: Path, monkeyp
     assert (folder / "origins.json").read_bytes() == expected
 
 
-def test_pictures_that_were_enclosed_are_not_enclosed_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of prototypes that later pictures come nearer to, what was stated is forgotten."""
-    monkeypatch.setattr(origins, "_SECONDS", 0.0)
-    whole = search(folder).run()
-    expected = (folder / "origins.json").read_bytes()
-    (folder / "origins.json").unlink()
-    enclosed: list[object] = []
-    of_picture = OriginSearch._of_picture
-
-    def counted(self: OriginSearch, *given: object) -> object:
-        if len(enclosed) == 1 and (folder / "stop").exists():
-            raise KeyboardInterrupt
-        enclosed.append(given)
-        return of_picture(self, *given)
-
-    monkeypatch.setattr(OriginSearch, "_of_picture", counted)
-    names = {each.name for each in whole}
-    assert len(names) > 1
-    (folder / "stop").write_bytes(b"")
-    with pytest.raises(KeyboardInterrupt):
-        search(folder).run()
-    assert json.loads((folder / "origins.json.partial").read_bytes())["stated"]
-    (folder / "stop").unlink()
-    assert search(folder).run() == whole
-    assert len(enclosed) == len(names) and (folder / "origins.json").read_bytes() == expected
-
-
 @OF_BOTH
 @pytest.mark.parametrize("last", [True, False])
 def test_what_was_stated_before_a_nearer_picture_came_is_not_taken(

@@ -314,19 +314,6 @@ class TestLinks:
         assert opened and all(Path(path).is_relative_to(out) for path in opened)
         assert find_inputs(out, latents="given").latents == "given"
 
-    def test_a_copy_beside_it_counts_and_the_same_command_changes_nothing(self, out, files) -> None:
-        before = {path: path.stat().st_mtime_ns for path in out.iterdir()}
-        run(out, files)
-        assert {path: path.stat().st_mtime_ns for path in out.iterdir()} == before
-        shutil.copy(files[1], out / "latents.safetensors")
-        assert find_inputs(out).latents == str(out / "latents.safetensors")
-        run(out, files)
-
-    def test_overwriting_with_a_copy_removes_it(self, out, files, monkeypatch) -> None:
-        monkeypatch.setattr(explaining, "LARGEST_COPY", 2**30)
-        run(out, files, overwrite=True)
-        assert (out / "latents.safetensors").exists() and not (out / LINK).exists()
-
     @pytest.mark.parametrize(
         "change", [{"_type": "x"}, {"file": 3}, {"sha256": None}, {"file": "a\0"}, {"absolute": []}, None]
     )

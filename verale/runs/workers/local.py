@@ -174,8 +174,7 @@ class Processes(Generic[Task]):
         return done
 
     def _feed(self, process: Process) -> None:
-        """Give a process its tasks, one after the other, until there are no more or it dies. Then it gives back what it
-        holds."""
+        """Give a process its tasks, until there are no more or it dies. Then it gives back what it holds."""
         with suppress(OSError):  # then it is dead, which the first task will tell
             process.begin(self._job, logging.getLogger("verale").getEffectiveLevel())
         self._begin.wait()
