@@ -73,7 +73,7 @@ cli/head.py compare: a head that is not the network's is marked all the same
 runs/capture.py write_of_run: logits of the head are taken for the network's
     captured.logits => network.head.logits(captured.latents).float()
     end_to_end/test_cabrnet_runs.py::test_latents_of_a_run_have_the_networks_own_logits
-runs/explain_model.py explain_model: a head that is not the model's is marked all the same
+runs/explain_model.py _compared: a head that is not the model's is marked all the same
     never not comparison.agrees
     unit/cli/test_head_compare.py::test_the_head_of_a_model_is_marked_where_it_is_the_models[1.0]
 runs/check.py _shifted: any differences of logits are the head's

@@ -190,21 +190,7 @@ def explain_model(
     latents = None if earlier is None else captured_before(directory, earlier)
     comparison, beside = None, {}
     if latents is None:
-        compared = capture.forward(given)
-        latents, comparison = compared.latents, compare(found, compared, known)
-        if not comparison.agrees:
-            cause = comparison.alike[0] if comparison.alike else ""
-            named = cause.split("=")[0] if "; you gave " in cause else "logits"
-            field, problem = (
-                named if comparison.in_domain or cause else "domain",
-                "; ".join(str(comparison).splitlines()),
-            )
-            left_out = None if arch is None else reservation(arch, unwrap(model.state_dict()))
-            raise HeadError(field, problem + (f"; {left_out}" if left_out else ""))
-        if comparison.other_classes or comparison.closer is not None:
-            _log.warning("%s", comparison)
-        for warning in comparison.warnings:
-            _log.warning("%s", warning)
+        latents, comparison = _compared(capture, found, given, known, arch)
         places = None if origins is None else origins.places(capture, found)
         fields = None if calls != 1 else fields_of(model, next(iter(given.batches(1)))[0], layer)
         source = source.noting(receptive_fields=None if fields is None else fields.record()).of_latents(latents)
@@ -216,6 +202,27 @@ def explain_model(
     with run as opened:
         rows = [*opened.rows, *opened]
     return ExplainedModel(directory, found, comparison, tuple(sorted(rows, key=lambda row: row.index)))
+
+
+def _compared(
+    capture: Capture, head: Head, images: ModelImages, labels: Sequence[int] | None, arch: str | None
+) -> tuple[Tensor, ModelComparison]:
+    """The model's latents, and its logits beside the head's. Raises HeadError: the head does not compute them."""
+    compared = capture.forward(images)
+    comparison = compare(head, compared, labels)
+    if not comparison.agrees:
+        cause = comparison.alike[0] if comparison.alike else ""
+        named = cause.split("=")[0] if "; you gave " in cause else "logits"
+        left_out = None if arch is None else reservation(arch, unwrap(capture.model.state_dict()))
+        raise HeadError(
+            named if comparison.in_domain or cause else "domain",
+            "; ".join([*str(comparison).splitlines(), *([left_out] if left_out else [])]),
+        )
+    if comparison.other_classes or comparison.closer is not None:
+        _log.warning("%s", comparison)
+    for warning in comparison.warnings:
+        _log.warning("%s", warning)
+    return compared.latents, comparison
 
 
 def _require(**given: object) -> None:
