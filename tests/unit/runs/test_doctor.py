@@ -94,12 +94,6 @@ def test_extras_are_those_of_the_distribution(installed) -> None:
 
 
 @pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
-def test_a_missing_part_of_the_core_is_no_working_core(installed, monkeypatch) -> None:
-    monkeypatch.delitem(INSTALLED, "rich")
-    assert "-- rich is missing (needs >=13.7)" in printed(9)
-
-
-@pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
 def test_an_unknown_distribution_is_told(monkeypatch) -> None:
     def missing(name: str) -> list[str]:
         raise metadata.PackageNotFoundError(name)

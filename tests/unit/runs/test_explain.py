@@ -17,7 +17,7 @@ from support.small import small_head, small_latents
 
 from verale.certificate import Certificate
 from verale.errors import InputError, LatentsError, UsageError
-from verale.head import Head, as_patches, digest_of_all, evaluate
+from verale.head import as_patches, digest_of_all, evaluate
 from verale.runs import written as module
 from verale.runs.explain import open_run
 from verale.runs.folder import ResultFolder, locked
@@ -256,14 +256,6 @@ def test_a_line_says_what_the_head_and_the_certificate_say(tmp_path) -> None:
         assert row.probability == pytest.approx(float(shares[row.predicted]))
         assert row.second_probability == pytest.approx(float(shares[row.second]))
         assert row.score_difference == pytest.approx(first - second)
-
-
-def test_a_tie_has_a_reason_and_no_size(tmp_path) -> None:
-    tie = Head(HEAD.weight[:1].repeat(2, 1), HEAD.geometry, HEAD.similarity, prototypes=HEAD.prototypes)
-    for _ in range(2):
-        rows = run(tmp_path, head=tie, labels=[0] * 5)
-        assert all("tie" in row.reason and row.size is row.certificate is row.relative_size is None for row in rows)
-        assert [row.score_difference for row in rows] == pytest.approx([0.0] * 5, abs=1e-12)
 
 
 SIX = small_latents(HEAD, images=6)
