@@ -153,14 +153,14 @@ def audit(
     images = None if latents is None else latents_bytes(latents, file)
     document = certificate_bytes(certificate, LARGEST + 1)
     seen: dict[str, object] = {}
-    if network is not None and pictures is not None:
-        try:
-            files, _ = picture_files(str(pictures))
-        except OSError as error:
-            raise InputError(pictures, f"cannot be read ({error.strerror}); expected a file or a folder") from error
-        data = read(network, "a network file (safetensors)", LARGEST_NETWORK + 1)
-        seen = {"network": data, "pictures": files}
     try:
+        if network is not None and pictures is not None:
+            try:
+                files, _ = picture_files(str(pictures))
+            except OSError as error:
+                raise InputError(pictures, f"cannot be read ({error.strerror}); expected a file or a folder") from error
+            data = read(network, "a network file (safetensors)", LARGEST_NETWORK + 1)
+            seen = {"network": data, "pictures": files}
         return auditor_for(file, images, asked, **seen).check(document)
     except LatentsError as error:
         raise InputError(named(latents, "latents"), str(error)) from error

@@ -199,10 +199,15 @@ def test_ray_is_started_where_there_is_nothing_to_import(monkeypatch, tmp_path) 
     monkeypatch.setattr(ray, "init", init)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "verale").mkdir()
-    with pipeline.start_ray():
-        assert seen["there"] == [] and seen["cwd"] != tmp_path and seen["mode"] == 0o700
-        assert Path.cwd() == tmp_path and seen["cwd"].is_dir(), "workers have it on their path"
-    assert not seen["cwd"].exists()
+    for before in (None, "", "a"):
+        monkeypatch.delenv("PYTHONPATH", raising=False)
+        if before is not None:
+            monkeypatch.setenv("PYTHONPATH", before)
+        with pipeline.start_ray():
+            assert seen["there"] == [] and seen["cwd"] != tmp_path and seen["mode"] == 0o700
+            assert Path.cwd() == tmp_path and seen["cwd"].is_dir(), "workers have it on their path"
+            assert os.environ["PYTHONPATH"] == (f"a{os.pathsep}{ROOT}" if before else str(ROOT))
+        assert not seen["cwd"].exists() and os.environ.get("PYTHONPATH") == before
 
 
 def test_a_worker_with_the_same_sources_works(monkeypatch) -> None:

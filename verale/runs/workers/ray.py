@@ -221,15 +221,19 @@ def start_ray(workers: int | None = None, address: str | None = None, gpus: bool
     with ExitStack() as ended:
         if _PACKAGE.parent.name not in ("site-packages", "dist-packages"):
             # The processes that Ray starts on this machine can import this verale, even where it is not installed.
-            before = os.environ.get("PYTHONPATH", "")
-            ended.callback(os.environ.update, PYTHONPATH=before)  # an empty one is as none
-            os.environ["PYTHONPATH"] = f"{before}{os.pathsep * bool(before)}{_PACKAGE.parent}"
+            before = os.environ.get("PYTHONPATH")
+            if before is None:
+                ended.callback(os.environ.pop, "PYTHONPATH", None)
+            else:
+                ended.callback(os.environ.update, PYTHONPATH=before)
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (before, str(_PACKAGE.parent))))
         import ray
         from ray._private import worker
 
         own = not ray.is_initialized()
         if own:
-            _connect(place, workers, ended.enter_context(TemporaryDirectory(prefix="verale-")))
+            nowhere = TemporaryDirectory(prefix="verale-", ignore_cleanup_errors=True)
+            _connect(place, workers, ended.enter_context(nowhere))
         # Ray prints a page about each dead worker to stdout, where verdicts go.
         ended.callback(setattr, worker, "_worker_logs_enabled", getattr(worker, "_worker_logs_enabled", True))
         worker._worker_logs_enabled = False
