@@ -392,6 +392,7 @@ AUDIT = ("audit", "two")
         (("latents", "model.pth", "--arch", "prototypedl", "--images", "digits", "-o", "digits/0.png"), "digits/0.png"),
         (("latents", "model.pth", "--arch", "prototypedl", "--images", "digits", "-o", "model.pth"), "model.pth"),
         (("certificates", "pack", "run", "--out", "run/files.json", "--overwrite"), "run/files.json"),
+        (("certificates", "pack", "two", "--out", "two/000000.ale.json", "--overwrite"), "two/000000.ale.json"),
         ((*AUDIT, "--log", "two/000000.ale.json"), "two/000000.ale.json"),
         ((*AUDIT, "--log", "two/head.safetensors"), "two/head.safetensors"),
         ((*AUDIT, "--log", "run/source.json"), "run/source.json"),

@@ -121,6 +121,7 @@ def test_exit_codes() -> None:
 
 
 def test_the_most_severe_decides() -> None:
+    assert most_severe([]) == 9, "nothing audited is not proved"
     assert most_severe([0, 0]) == 0
     assert most_severe([0, 14]) == 14
     assert most_severe([14, 11]) == 11

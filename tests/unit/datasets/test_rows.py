@@ -120,6 +120,9 @@ def test_names_that_are_one_on_some_systems_are_refused(names, tmp_path):
         (tmp_path / name).write_bytes(b"")
     with pytest.raises(InputError, match="is not the only"):
         run("pack", *(tmp_path / name for name in names), "--out", tmp_path / "packed.parquet")
+    (tmp_path / "a.py").write_bytes(b"{}")
+    with pytest.raises(InputError, match=r"a\.py: has a name that nobody can unpack"):
+        run("pack", tmp_path / "a.py", "--out", tmp_path / "packed.parquet")
     assert not (tmp_path / "out").exists() and not (tmp_path / "packed.parquet").exists()
 
 
@@ -358,3 +361,13 @@ def test_a_file_without_certificates_is_one_line(kind: str, command: str, given,
     assert (code, text.count("\n")) == (9, 1), text
     assert text.startswith(f"error: {tmp_path}/p.parquet: ") and problem in text
     assert not (tmp_path / "unpacked").exists()
+
+
+@pytest.mark.parametrize("kind", ["no rows", "not Parquet", "numbers"])
+def test_nothing_of_a_folder_is_proved_where_a_file_is_of_another_kind(kind: str, given, tmp_path: Path) -> None:
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "a.parquet").write_bytes(Path(given.packed).read_bytes())
+    (tmp_path / "set" / "b.parquet").write_bytes(WITHOUT[kind][0])
+    code, text = read_by("audit", tmp_path / "set", given, tmp_path)
+    assert (code, text.count("PROVED")) == ((0, 40) if kind == "no rows" else (9, 0))
+    assert code == 0 or text.startswith(f"error: {tmp_path}/set/b.parquet: ")

@@ -48,6 +48,15 @@ def test_any_number_of_workers_gives_the_bytes_of_one_process(workers, given, tm
     assert certificates(tmp_path) == given.certificates
 
 
+def test_an_interrupted_run_goes_on_with_any_workers(given, tmp_path, without_ray) -> None:
+    with opened(given, tmp_path) as run:
+        next(row for row in run if row.index == 13)
+    with opened(given, tmp_path, 5) as run:
+        assert 14 <= run.done < 40
+        list(run)
+    assert certificates(tmp_path) == given.certificates
+
+
 def killing(monkeypatch, image: int, killed: type[BaseException], times: int | None = None) -> list[int]:
     """Whoever explains this image dies, so many times or always; the first images of the parts that died."""
     deaths: list[int] = []

@@ -107,6 +107,21 @@ def test_one_certificate_without_a_claim_takes_the_property_away(files) -> None:
     assert attested(files)["predicate"]["properties"] == [*EVERY_CLAIM[:2], "VERALE_KERNEL_ARB"]
 
 
+def test_what_was_not_checked_or_names_no_image_is_not_attested(files) -> None:
+    assert audit(files, kernel="both").returncode == 0
+    kernels = ["VERALE_KERNEL_ARB", "VERALE_KERNEL_MPMATH"]
+    assert attested(files)["predicate"]["properties"] == [EVERY_CLAIM[0], *kernels]
+    assert kinds(attested(files))["latents"] == []
+    bare = json.loads(Path(files.certificates[0]).read_bytes())
+    bare["subject"] = [subject for subject in bare["subject"] if subject["name"] == "head"]
+    bare["predicate"]["claims"].remove("instance")
+    Path(files.certificates[0]).write_text(json.dumps(bare))
+    given = ("--latents", files.latents_path)
+    assert audit(files, *given).returncode == 14 and not (files.folder / "A.json").exists()
+    assert audit(files, *given, "--entailment-only").returncode == 0
+    assert attested(files)["predicate"]["properties"] == [EVERY_CLAIM[0], kernels[0]]
+
+
 @pytest.mark.parametrize("content", [b"{", b""])
 def test_nothing_is_attested_where_one_is_not_proved(content: bytes, files) -> None:
     """Not even what an earlier audit of the same name attested."""

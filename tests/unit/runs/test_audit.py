@@ -396,6 +396,14 @@ def test_a_verdict_that_is_not_proved_does_not_contradict_itself_either(name, ch
         read_record(json.dumps(record | change))
 
 
+def test_a_file_without_a_verdict_says_nothing_about_the_certificate(auditor) -> None:
+    record = unusable("a", "gone", auditor.run).record
+    subject = {"predicted": 0, "paradigm": "projection", "statements": 1, "claims": {"entailment": "not checked"}}
+    for field, change in (("predicted", subject), ("seconds", {"seconds": 1.0})):
+        with pytest.raises(ValueError, match=f"^status and {field} contradict each other$"):
+            read_record(json.dumps(record | change))
+
+
 @pytest.mark.parametrize(
     ("line", "problem"),
     [

@@ -240,6 +240,12 @@ def test_what_cannot_be_explained_leaves_no_folder(changes, error, tmp_path) -> 
     assert not (tmp_path / "out").exists()
 
 
+def test_a_folder_that_cannot_be_created(tmp_path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(InputError, match=r"file/out: cannot be created"):
+        run(tmp_path / "file" / "out")
+
+
 def test_a_line_says_what_the_head_and_the_certificate_say(tmp_path) -> None:
     head = small_head("cosine")
     latents = small_latents(head)
@@ -421,3 +427,23 @@ def test_results_replace_no_file_of_somebody_else(name, overwrite, tmp_path) -> 
         with pytest.raises(InputError, match=rf"{name}: .*verale did not write it, or it was changed"):
             act()
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [(name, b"mine")]
+
+
+def test_results_are_complete_where_the_record_is(tmp_path, monkeypatch) -> None:
+    """An interruption at any file leaves the record unwritten, and nothing removes a head that is needed again."""
+    write(tmp_path, another=b"d")
+    with pytest.raises(InputError, match=r"rules\.json: is there already; choose another out, or say overwrite=True"):
+        write(tmp_path)
+    real, stop = module.write_atomically, {"at": ""}
+
+    def interrupted(path: Path, *rest: object) -> object:
+        return interrupt() if path.name == stop["at"] else real(path, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "write_atomically", interrupted)
+    for stop["at"] in ("000000.ale.json", "rules.csv", "rules.json"):
+        with pytest.raises(KeyboardInterrupt):
+            write(tmp_path, overwrite=True)
+        assert (tmp_path / HEAD_FILE).read_bytes() == b"h" and not (tmp_path / "rules.json").exists()
+    stop["at"] = ""
+    write(tmp_path, overwrite=True)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.name != module.FILES} == FILES

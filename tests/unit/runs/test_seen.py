@@ -184,6 +184,18 @@ def test_options_that_pictures_do_not_have_are_refused(folder: Path, options: tu
     assert done.returncode == 9 and expected in done.stderr and not (folder / "out").exists()
 
 
+def test_what_cannot_be_used_is_refused(folder: Path) -> None:
+    with pytest.raises(InputError, match=r"expected one: 'verale\.network'"):
+        SeenPictures.load(folder / "h", folder / "p")
+    with pytest.raises(UsageError, match="arithmetic is"):
+        SeenPictures.load(folder / "n", folder / "p", "float16")  # type: ignore[arg-type]
+    Image.new("RGB", SHAPE[1:]).save(folder / "wrong.png")
+    with pytest.raises(InputError, match=r"wrong\.png: PNG file: it has 10 rows and 12 columns"):
+        SeenPictures.load(folder / "n", folder / "wrong.png")
+    for alone in (("--network", folder / "n"), ("--arithmetic", "real")):
+        assert in_process("explain", *alone, "--out", folder / "o").returncode == 9
+
+
 def test_a_run_goes_on_where_latents_have_other_last_bits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert explain(folder, "--arithmetic", "real").returncode == 0
     (folder / "out" / "000002.ale.json").unlink()

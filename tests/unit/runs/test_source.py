@@ -314,6 +314,14 @@ class TestLinks:
         assert opened and all(Path(path).is_relative_to(out) for path in opened)
         assert find_inputs(out, latents="given").latents == "given"
 
+    def test_the_same_command_changes_nothing_and_a_copy_that_replaces_it_removes_it(self, out, files, monkeypatch):
+        before = {path: path.stat().st_mtime_ns for path in out.iterdir()}
+        run(out, files)
+        assert {path: path.stat().st_mtime_ns for path in out.iterdir()} == before
+        monkeypatch.setattr(explaining, "LARGEST_COPY", 2**30)
+        run(out, files, overwrite=True)
+        assert find_inputs(out).latents == str(out / "latents.safetensors") and not (out / LINK).exists()
+
     @pytest.mark.parametrize(
         "change", [{"_type": "x"}, {"file": 3}, {"sha256": None}, {"file": "a\0"}, {"absolute": []}, None]
     )
