@@ -8,7 +8,7 @@ import posixpath
 import uuid
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -197,8 +197,12 @@ def packed_certificates(path: str) -> tuple[list[PackedCertificate], int]:
     rows = ParquetRows.open(path, "certificate")
     names: list[str] = []
     valid: list[bool] = []
-    for _, _, start, stop in rows.groups:
-        table = rows.take(start, stop, ("name", "certificate"))
+    parts: list[ParquetRows] = []
+    for group in rows.groups:
+        _, _, start, stop = group
+        part = replace(rows, groups=(group,))  # a process gets with a certificate what it needs for it, and no more
+        parts += [part] * (stop - start)
+        table = part.take(start, stop, ("name", "certificate"))
         given = table["name"].to_pylist() if "name" in table.column_names else [None] * len(table)
         names += [str(name or certificate_name(index)) for index, name in enumerate(given, start)]
         valid += table["certificate"].is_valid().to_pylist()
@@ -207,7 +211,7 @@ def packed_certificates(path: str) -> tuple[list[PackedCertificate], int]:
     labels = [f"{name}#{row}" if times[name] > 1 or "#" in name else name for row, name in enumerate(plain)]
     first, chain, rest = path.partition("::")  # in a chained URI (`zip://a::b.zip`) a name joins the first part
     certificates = [
-        PackedCertificate(posixpath.join(first, labels[row]) + chain + rest, names[row], rows, row)
+        PackedCertificate(posixpath.join(first, labels[row]) + chain + rest, names[row], parts[row], row)
         for row, is_one in enumerate(valid)
         if is_one
     ]

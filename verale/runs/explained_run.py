@@ -169,14 +169,14 @@ class ExplainedRun:
 
     def with_latents(self, path: str | None = None) -> ExplainedRun:
         """The same run, with the digests of a latents file, by default the folder's own, if nothing else tells them."""
-        from verale.head import image_digests, load_latents
-
         if path is None and lexists(self.folder / LATENTS):
             path = SentFile(self.folder / LATENTS)
         if path is None or set(self.rows) <= set(range(len(self.source.latents))):
             return self
         if all(row.certificate is not None for row in self.rows.values()):
             return self
+        from verale.head import image_digests, load_latents
+
         latents = load_latents(path)
         with naming(path, LatentsError):
             return replace(self, source=replace(self.source, latents=tuple(image_digests(latents))))

@@ -171,7 +171,9 @@ def test_no_two_rows_are_called_alike(tmp_path):
     for number, names in enumerate(given):
         rows = [{"name": name, "certificate": b""} for name in names]
         write_rows(f"{tmp_path}/set/{number}.parquet", rows)
-    labels = [one.name.removeprefix(f"{tmp_path}/set/") for one in packed_certificates(f"{tmp_path}/set")[0]]
+    packed, _ = packed_certificates(f"{tmp_path}/set")
+    assert [(len(one.rows.groups), one.read()) for one in packed] == [(1, b"")] * 9, "a process gets no more than that"
+    labels = [one.name.removeprefix(f"{tmp_path}/set/") for one in packed]
     assert labels[:5] == ["a#0", "000001.ale.json#1", "a#2", "a#0#3", "b#4"]
     assert labels[5:] == ["b#5", "000001.ale.json#6", "c", "x#9#8"]
     with pytest.raises(InputError, match=r"has several certificates called 'a\.ale\.json', which would replace"):
