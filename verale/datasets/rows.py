@@ -187,8 +187,11 @@ class PackedCertificate:
     index: int
 
     def read(self) -> bytes:
-        """Its bytes."""
-        data: bytes = self.rows.take(self.index, self.index + 1, ("certificate",))["certificate"][0].as_py()
+        """Its bytes. Raises InputError: the dataset cannot be read, or has no certificate there any more."""
+        table = self.rows.take(self.index, self.index + 1, ("certificate",))
+        data = table["certificate"][0].as_py() if table.num_rows and table.column_names else None
+        if not isinstance(data, bytes):
+            raise InputError(self.rows.path, f"changed while it was read: row {self.index} holds no certificate now")
         return data
 
 

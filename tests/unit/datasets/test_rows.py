@@ -19,6 +19,7 @@ from verale.cli.export import certificates
 from verale.datasets import storage
 from verale.datasets.rows import (
     ParquetRows,
+    _group,
     certificates_schema,
     load_parquet,
     packed_certificates,
@@ -159,7 +160,7 @@ def test_a_dataset_is_audited_as_a_folder_is(files, given, tmp_path):
     assert printed[0] == printed[1]
     assert len(printed[0]) == 41
     assert done.stderr == f"41 of 41 verdicts are taken from {log}\n"
-    again = CliRunner().invoke(audit, options[:3], catch_exceptions=False)
+    again = CliRunner().invoke(audit, [*options[:3], "--jobs", "2"], catch_exceptions=False)
     assert again.stdout.replace(str(path), "").splitlines() == printed[0], "without the log"
 
 
@@ -373,3 +374,13 @@ def test_nothing_of_a_folder_is_proved_where_a_file_is_of_another_kind(kind: str
     code, text = read_by("audit", tmp_path / "set", given, tmp_path)
     assert (code, text.count("PROVED")) == ((0, 40) if kind == "no rows" else (9, 0))
     assert code == 0 or text.startswith(f"error: {tmp_path}/set/b.parquet: ")
+
+
+@pytest.mark.parametrize("kind", ["not Parquet", "no rows", "no such column", "nulls only", "texts"])
+def test_a_file_that_changes_while_it_is_read_is_an_error_that_names_it(kind: str, tmp_path: Path) -> None:
+    write_rows(f"{tmp_path}/a.parquet", [row_of(f"{name}.ale.json", b"{}") for name in "ab"])
+    _, second = packed_certificates(f"{tmp_path}/a.parquet")[0]
+    _group.cache_clear()
+    (tmp_path / "a.parquet").write_bytes(WITHOUT[kind][0])
+    with pytest.raises(InputError, match=r"a\.parquet: (cannot be read|changed while it was read: row 1 holds no)"):
+        second.read()
