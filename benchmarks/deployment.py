@@ -30,7 +30,7 @@ from verale.checker import Auditor
 from verale.checker.deployment import FORMULAS, Deployment
 from verale.head import Head, Softmax
 from verale.head.latents import as_patches
-from verale.runs.parts import Reserves
+from verale.runs.parts import Explainer, held_in_float32
 from verale.search import SearchOptions
 from verale.search.explain import explain
 from verale.search.smallest import paradigms_taken
@@ -150,8 +150,8 @@ def _row(row: Row, head: Head, latents: Tensor, logits: Tensor | None, reserve: 
                 row.compared += 1
                 row.broken += not _keeps(logits[image], certificate.predicted, verdict.deployed)
     if reserve:
-        reserves = Reserves(head, Deployment(_used(row)), SearchOptions(row.paradigm))
-        kept = reserves.held(as_patches(latents, head.depth), explained)
+        explainer = Explainer(head, SearchOptions(row.paradigm), Deployment(_used(row)))
+        kept = held_in_float32(explainer, as_patches(latents, head.depth), explained)
         pairs = [
             (a.size, b.size) for a, b in zip(explained, kept, strict=True) if a.size is not None and b.size is not None
         ]

@@ -19,37 +19,8 @@ from pathlib import Path, PurePosixPath
 
 from verale.errors import InputError
 
-__all__ = [
-    "CERTIFICATE_SUFFIX",
-    "LARGEST",
-    "LARGEST_LATENTS",
-    "SentFile",
-    "append_bytes",
-    "certificate_index",
-    "certificate_name",
-    "certificates_folder",
-    "certificates_in",
-    "followed",
-    "in_one_line",
-    "is_certificate_name",
-    "is_dataset",
-    "lies_in",
-    "open_regular",
-    "opener_of",
-    "read",
-    "read_buffer",
-    "reading",
-    "remove_empty_folder",
-    "remove_file",
-    "require_inside",
-    "require_size",
-    "require_writable",
-    "write_atomically",
-]
-
 _CERTIFICATES = "certificates"
-_MOST_LINKS = 8
-"""How often a path is looked up anew in a folder in which links are replaced meanwhile."""
+_MOST_LINKS = 8  # how often a path is looked up anew in a folder in which links are replaced meanwhile
 _HAS_DESCRIPTORS = os.open in os.supports_dir_fd
 """Whether files of a folder are opened by its descriptor; not on Windows."""
 _IRREGULAR = "it is a pipe, socket or device; write its content to a regular file"
@@ -258,15 +229,8 @@ def _descended(folder: Path, steps: tuple[str, ...], flags: int) -> int:
 
 
 def read(path: str | Path, kind: str, limit: int = -1, most: int | None = None) -> bytes:
-    """The bytes of a regular file, or the first `limit` of them.
-
-    Args:
-        most: how many bytes a file may have that is read whole; None for `LARGEST`.
-
-    Raises:
-        InputError: the file cannot be read, or is larger; the message names it and says which `kind` of file was
-            expected.
-    """
+    """The bytes of a regular file of at most so many (`LARGEST`), or the first `limit` of them. Raises InputError: the
+    file cannot be read, or is larger; the message names it and says which `kind` of file was expected."""
     with reading(path, kind) as stream:
         if limit < 0:
             require_size(path, os.fstat(stream.fileno()).st_size, kind, most)
@@ -318,26 +282,24 @@ def require_writable(path: str | Path) -> None:
 def write_atomically(
     path: str | Path, data: bytes | Iterable[bytes], temporary: str | None = None, within: tuple[int, str] | None = None
 ) -> os.stat_result:
-    """Write a file so that nobody ever sees half of it, not even after a crash: write a temporary file, then rename it.
+    """Write a file so that nobody ever sees half of it, not even after a crash: write its bytes, or pieces of them, to
+    a temporary file, then rename it. Returns what the system says of the file. Raises InputError: the file cannot be
+    written, or something other than a regular file has its name.
 
     Args:
-        path: the file.
-        data: its bytes, or pieces of them.
         temporary: the name of the temporary file, for whoever has to know it after a crash; one that is there is the
             beginning of the same data, or in the way. By default one that no file has.
         within: the descriptor of a folder, and the file's name in it: the file is written there, wherever the folder
             was moved. Then `temporary` is needed, and `path` is what messages say.
-
-    Returns:
-        What the system says of the file.
-
-    Raises:
-        InputError: the file cannot be written, or something other than a regular file has its name.
     """
     path = Path(path)
     at, name = within or (None, str(path))
     try:
-        _make_folders(path, within)
+        if within is None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        for folder in [] if within is None else reversed(PurePosixPath(within[1]).parents[:-1]):
+            with suppress(FileExistsError):
+                os.mkdir(str(folder), dir_fd=at)
         _require_replaceable(path)
         handle, begun = _temporary_file(path, data, temporary, within)
         try:
@@ -385,16 +347,6 @@ def remove_empty_folder(path: Path, within: tuple[int, str] | None = None) -> bo
     except OSError:
         return False
     return True
-
-
-def _make_folders(path: Path, within: tuple[int, str] | None) -> None:
-    """Make the folders in which a file goes; of a folder that is given by its descriptor, those in it."""
-    if within is None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return
-    for folder in reversed(PurePosixPath(within[1]).parents[:-1]):
-        with suppress(FileExistsError):
-            os.mkdir(str(folder), dir_fd=within[0])
 
 
 def _temporary_file(

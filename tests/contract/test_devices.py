@@ -90,7 +90,7 @@ def test_the_stand_in_is_as_strict_as_a_device_and_as_inexact(there: ProcessPool
     assert "expected all tensors on one device" in mixed and "copy it to the host first" in read
 
 
-@pytest.mark.parametrize("device", ["meta", "cuda:99", "mps", "abacus"])
+@pytest.mark.parametrize("device", ["meta", "cuda:99", "cpu:99999999999", "mps", "abacus"])
 def test_a_device_that_there_is_not_is_refused_before_the_search(device: str) -> None:
     head = small_head("cosine", 4)
     with pytest.raises(UsageError, match=f"device '{device}' cannot be used here"):

@@ -15,7 +15,7 @@ import pytest
 from support import files
 from support.commands import Completed, in_process
 
-from verale.datasets.certificates import row_of, write_rows
+from verale.datasets.rows import row_of, write_rows
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "certificates" / "audit-log-v1.schema.json").read_text())
 IMAGE = [[0.0, 0.0]]

@@ -17,7 +17,7 @@ from support.runs import IMAGES, final
 from support.small import small_head, small_latents
 
 from verale.cli.tables import in_markdown
-from verale.datasets.certificates import row_of, write_rows
+from verale.datasets.rows import row_of, write_rows
 from verale.head import Head, save_latents
 from verale.runs.inputs import TABLE
 from verale.runs.table import csv_lines, read_table

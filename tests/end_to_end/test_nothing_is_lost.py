@@ -365,6 +365,7 @@ def own(given: Path, tmp_path: Path) -> Path:
         "latents model.pth --arch prototypedl --images digits -o digits/0.png",
         "latents model.pth --arch prototypedl --images digits -o model.pth",
         "certificates pack run --out run/files.json --overwrite",
+        "certificates pack two --out two/000000.ale.json --overwrite",
         "audit two --log two/000000.ale.json",
         "audit two --log two/head.safetensors",
         "audit two --log run/source.json",

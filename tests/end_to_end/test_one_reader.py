@@ -255,11 +255,12 @@ def test_a_head_that_cannot_be_used_costs_its_own_folder_alone(valid: Folders, t
     assert log.read_bytes() == whole  # what it says of b is still true of what was audited then
 
 
-def test_heads_and_networks_are_shown_without_torch(valid: Folders) -> None:
-    for command, path in (("head", valid.latents / "head.safetensors"), ("network", valid.pictured / "n")):
+def test_heads_networks_and_runs_are_read_without_torch(valid: Folders) -> None:
+    head, network = valid.latents / "head.safetensors", valid.pictured / "n"
+    for command in (("head", "show", head), ("network", "show", network), ("compare", valid.latents, valid.latents)):
         code = (
             "import sys; sys.modules.update(dict.fromkeys(('torch', 'numpy', 'safetensors')));"
-            f"sys.argv[1:] = {[command, 'show', str(path)]!r}; from verale.cli import main; main()"
+            f"sys.argv[1:] = {[*map(str, command)]!r}; from verale.cli import main; main()"
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-        assert done.returncode == 0 and "sha256" in done.stdout, done.stderr
+        assert done.returncode == 0 and "sha256" in done.stdout + done.stderr, done.stderr

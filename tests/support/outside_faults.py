@@ -52,14 +52,14 @@ cli/origins.py audit_origins: a file about another head is passed over
 report/verdicts.py origins_beside: origins of another head than the certificate's are told
     never named not in (None, head.sha256)
     unit/cli/test_origins.py::test_show_says_nothing_of_another_heads_prototypes
-runs/searched.py SearchedPictures.keep: a photograph that was changed meanwhile is kept in place of the one proved
+runs/origins.py SearchedPictures.keep: a photograph that was changed meanwhile is kept in place of the one proved
     never shown.picture(0).digest != named[file]
     unit/runs/test_origins.py::test_a_photograph_that_is_changed_meanwhile_is_not_kept
 runs/origins.py OriginSearch._resumed: what was found for another head or network is taken
     same = (document['head'], document['network']) == (self._file.sha256, self._network.digest) => same = True
     unit/runs/test_origins.py::test_what_was_found_among_other_pictures_or_for_another_head_is_not_taken[head]
 
-datasets/certificates.py ParquetRows.open: parts of a dataset lie anywhere
+datasets/rows.py ParquetRows.open: parts of a dataset lie anywhere
     SentFile(info.path, folder) => info.path
     end_to_end/test_links_in_folders.py::test_parts_of_a_dataset_lie_in_its_folder
 report/single.py single: a head that nobody compared looks like one that was
@@ -71,7 +71,7 @@ cli/head.py compare: a head that is not the network's is marked all the same
 runs/capture.py write_of_run: logits of the head are taken for the network's
     captured.logits => network.head.logits(captured.latents).float()
     end_to_end/test_cabrnet_runs.py::test_latents_of_a_run_have_the_networks_own_logits
-runs/explain_model.py explain_model: a head that is not the model's is marked all the same
+runs/explain_model.py _compared: a head that is not the model's is marked all the same
     never not comparison.agrees
     unit/cli/test_head.py::test_the_head_of_a_model_is_marked_where_it_is_the_models[1.0]
 runs/check.py _shifted: any differences of logits are the head's
@@ -85,34 +85,34 @@ adapters/published/pipnet.py arguments: the threshold is not that of the call
     unit/adapters/test_original.py::test_the_threshold_decides_how_pipnet_is_called
 runs/audit_log.py subject_of: a verdict belongs to a name
     [digest, run] => [run]
-    unit/runs/test_audit_log.py::test_an_outcome_is_known_for_the_same_bytes_and_options
+    unit/runs/test_audit.py::test_an_outcome_is_known_for_the_same_bytes_and_options
 runs/audit_log.py subject_of: a verdict belongs to any run
     [digest, run] => [digest]
-    unit/runs/test_audit_log.py::test_an_outcome_is_known_only_where_all_of_its_run_is_the_same
+    unit/runs/test_audit.py::test_an_outcome_is_known_only_where_all_of_its_run_is_the_same
 runs/audit_log.py read_records: two verdicts on the same bytes
-    never not _agrees(verdicts, record)
-    unit/runs/test_audit_log.py::test_a_log_with_two_verdicts_on_the_same_bytes_is_refused_and_left_alone
+    never verdicts.setdefault(subject, verdict) != verdict
+    unit/runs/test_audit.py::test_a_log_with_two_verdicts_on_the_same_bytes_is_refused_and_left_alone
 runs/audit_log.py read_records: a report reads a log that contradicts itself
-    never not _agrees(verdicts, record)
+    never verdicts.setdefault(subject, verdict) != verdict
     unit/report/test_verdicts.py::test_a_log_that_contradicts_itself_is_refused
 runs/audit_log.py AuditLog.known: a record that was put in another's place counts
     never subject_of(record['sha256'], record['run']) != subject
-    unit/runs/test_audit_log.py::test_a_record_in_the_place_of_another_is_not_known
+    unit/runs/test_audit.py::test_a_record_in_the_place_of_another_is_not_known
 runs/audit_log.py AuditLog.known: a taken verdict looks new
     {'certificate': name_of(path), 'reused': True} => {'certificate': name_of(path)}
-    unit/runs/test_audit_log.py::test_a_known_certificate_may_have_moved
+    unit/runs/test_audit.py::test_a_known_certificate_may_have_moved
 runs/audit_log.py _object: a key may repeat
     never len(value) != len(pairs)
-    unit/runs/test_records.py::test_a_repeated_key_is_refused
+    unit/runs/test_audit.py::test_a_repeated_key_is_refused
 runs/audit_log.py _contradiction: the code need not be the reason's
     always record['exit_code'] == _exit_code(record)
-    unit/runs/test_records.py::test_the_line_is_named
+    unit/runs/test_audit.py::test_the_line_is_named
 runs/audit_log.py _contradiction: a claim that was asked for is not checked
     always status != 'PROVED' or proved == _asked(claims, run)
-    unit/runs/test_records.py::test_a_field_of_another_value_is_refused[claims]
+    unit/runs/test_audit.py::test_a_field_of_another_value_is_refused[claims]
 runs/audit_log.py _contradiction: minimality proved unasked
     always 'minimality' not in proved or (run['minimality'] and (status == 'PROVED' or reason in _AFTER_MINIMALITY))
-    unit/runs/test_records.py::test_a_verdict_that_is_not_proved_does_not_contradict_itself_either
+    unit/runs/test_audit.py::test_a_verdict_that_is_not_proved_does_not_contradict_itself_either
 runs/audit.py audit: a certificate need claim no instance
     audit_options(options, fields) => audit_options(options, fields | {'entailment_only': True})
     unit/runs/test_audit.py::test_a_certificate_without_an_instance_claim_is_accepted_only_where_that_is_asked
@@ -155,17 +155,17 @@ runs/seen.py SeenPictures.of: the names of pictures that cannot be used stand fo
 runs/audit.py outcome_of: what cannot be read is proved
     unusable(path.name, str(error), auditor.run)
     => Outcome(unusable(path.name, str(error), auditor.run).record | {'exit_code': 0})
-    unit/runs/test_processes.py::test_a_stored_certificate_that_cannot_be_read_stops_nothing
+    unit/runs/test_audit.py::test_a_stored_certificate_that_cannot_be_read_stops_nothing
 runs/audit.py outcome_of: a stored certificate is read as a file
     without data
-    unit/runs/test_processes.py::test_a_stored_certificate_is_its_bytes_whatever_file_has_its_name
+    unit/runs/test_audit.py::test_a_stored_certificate_is_its_bytes_whatever_file_has_its_name
 runs/audit.py _known: a head may change meanwhile
     never outcome.record['run'] != run
-    unit/runs/test_processes.py::test_a_head_or_latents_that_change_before_a_process_reads_them_end_the_audit
+    unit/runs/test_audit.py::test_a_head_or_latents_that_change_before_a_process_reads_them_end_the_audit
 runs/audit.py _alone: what killed a process is proved
     unusable(name_of(path), DIED, run)
     => __import__('verale').checker.file_auditor.Outcome(unusable(name_of(path), DIED, run).record | {'exit_code': 0})
-    unit/runs/test_processes.py::test_a_process_that_dies_costs_one_certificate
+    unit/runs/test_audit.py::test_a_process_that_dies_costs_one_certificate
 runs/workers/local.py _fresh: processes import what lies in the current folder
     [sys.executable, '-P', '-c', _PROGRAM, json.dumps(sys.path)]
     => [sys.executable, '-c', _PROGRAM, json.dumps(sys.path)]
@@ -281,22 +281,22 @@ runs/theorem.py theorem_file: a name of a certificate hides a theorem of the the
 runs/terms.py _written: a theorem is about other numbers
     f"(-{digits})" => digits
     unit/runs/test_terms.py::test_an_image_is_its_rows
-runs/attestation.py _require_proved_now: a verdict from a log is attested
+runs/audit.py _require_proved_now: a verdict from a log is attested
     never outcome.reused
     unit/runs/test_attestation.py::test_no_statement_is_made_of_a_record_that_is_no_proof[{'reused': True}]
-runs/attestation.py _add: a file may change
+runs/audit.py _add: a file may change
     subjects.setdefault(name, subject) != subject => not subjects.setdefault(name, subject)
     unit/runs/test_attestation.py::test_no_statement_is_made_of_a_file_that_changed[head]
 report/page.py _notes: pictures that were made from other files are told as these files
     never collection.source.decoded
-    unit/runs/test_decoded.py::test_a_page_says_what_is_not_proved
+    unit/runs/test_seen.py::test_a_page_says_what_is_not_proved
 runs/audit_log.py _contradiction: a picture is proved in no arithmetic, or latents in one
     always ('picture' in claims) == (record.get('arithmetic') is not None) or 'arithmetic' not in record
-    unit/runs/test_records.py::test_a_picture_is_proved_in_an_arithmetic
-runs/attestation.py _properties: what is proved of some pictures in float32 is a property of all
+    unit/runs/test_audit.py::test_a_picture_is_proved_in_an_arithmetic
+runs/audit.py _properties: what is proved of some pictures in float32 is a property of all
     len(ways) == 1 => way == 'float32'
     unit/runs/test_attestation.py::test_the_arithmetic_of_pictures_is_a_property_where_all_have_the_same
-runs/attestation.py _properties: a claim of one is a property of all
+runs/audit.py _properties: a claim of one is a property of all
     all(_is_proved(r, claim) for r in records) => any(_is_proved(r, claim) for r in records)
     unit/runs/test_attestation.py::test_one_certificate_without_a_claim_takes_the_property_away
 runs/arguments.py auditor_for: the checker reads a head again
@@ -346,11 +346,11 @@ runs/written.py WrittenFiles.write: a file of somebody else with the right bytes
     without if self.holds(name, data): return None
     unit/runs/test_written.py::test_the_same_bytes_of_somebody_else_stay_and_are_not_ours
 runs/written.py WrittenFiles.write: a file is noted once it is written
-    self.note({name: digest}, by)
+    self.note(name, digest, by)
     self._measured.pop(name, None)
     return self._put(name, data, f'.{digest}.partial')
     => stamp = self._put(name, data, f'.{digest}.partial')
-    self.note({name: digest}, by)
+    self.note(name, digest, by)
     return stamp
     unit/runs/test_written.py::test_an_interruption_at_any_step_loses_nothing_and_is_gone_on_with[None-explain-explain]
 runs/written.py WrittenFiles.append: added text is noted once it is written
@@ -376,13 +376,13 @@ runs/written.py WrittenFiles.require_room: a run begins though a file was change
     unit/runs/test_written.py::test_nothing_goes_before_all_is_known_to_be_as_it_was
 runs/written.py WrittenFiles.require_free: a run begins though a file of somebody else is in its way
     overwrite and self.is_ours(name) => overwrite
-    unit/runs/test_folder.py::test_results_replace_no_file_of_somebody_else[True-rules.json]
+    unit/runs/test_explain.py::test_results_replace_no_file_of_somebody_else[True-rules.json]
 runs/written.py WrittenFiles._require_removable: a file that the run reads is removed
     never identity_of(self.directory / name) in read_now
     unit/runs/test_written.py::test_nothing_goes_before_all_is_known_to_be_as_it_was
 runs/written.py WrittenFiles.remove_temporaries: every temporary file is ours
     always match[1] in digests
-    unit/runs/test_inputs.py::test_halves_that_a_killed_process_left_are_removed
+    unit/runs/test_source.py::test_halves_that_a_killed_process_left_are_removed
 runs/written.py _entry: names lead out of the folder
     never {'.', '..'} & {*name.split('/')}
     unit/runs/test_written.py::test_names_that_verale_did_not_write_are_refused[a way out]
@@ -391,7 +391,7 @@ runs/written.py _parsed: any file may have been the list of names
     unit/runs/test_written.py::test_names_that_verale_did_not_write_are_refused[no list]
 runs/folder.py ResultFolder.write: results are written before all have room
     kept = self._kept(written, files) => kept = []
-    unit/runs/test_folder.py::test_results_replace_no_file_of_somebody_else[True-mine.ale.json]
+    unit/runs/test_explain.py::test_results_replace_no_file_of_somebody_else[True-mine.ale.json]
 runs/folder.py pictures_in: pictures of somebody else become a run's
     return [name for name in names if name not in needed] => return []
     end_to_end/test_nothing_is_lost.py::test_pictures_of_an_earlier_run_and_others
@@ -403,11 +403,11 @@ runs/explain.py open_run: pictures are copied among themselves
     end_to_end/test_nothing_is_lost.py::test_pictures_are_not_copied_among_themselves
 runs/explain.py open_run: a run goes on with another head
     without written.require_kept(needed)
-    unit/runs/test_inputs.py::test_another_head_or_other_latents_stay_where_they_are[head.safetensors-True]
-runs/run.py RunFolder.__init__: a certificate that was changed is explained again
+    unit/runs/test_source.py::test_another_head_or_other_latents_stay_where_they_are[head.safetensors-True]
+runs/explain.py RunFolder.__init__: a certificate that was changed is explained again
     never not files.is_ours(name)
     unit/runs/test_explain.py::test_what_was_changed_is_named_and_stays[000003.ale.json-<lambda>0]
-runs/run.py RunFolder.__init__: a table that was changed is replaced
+runs/explain.py RunFolder.__init__: a table that was changed is replaced
     never files.exists(TABLE) and not files.is_ours(TABLE)
     unit/runs/test_explain.py::test_what_was_changed_is_named_and_stays[explanations.csv-<lambda>1]
 runs/capture.py captured_before: latents that were changed are captured again
@@ -423,7 +423,7 @@ runs/folder.py require_output: a file of a run is replaced
     never noted is not None and (by is None or noted[2] != by)
     unit/runs/test_written.py::test_a_command_may_replace_what_it_noted_itself
 runs/folder.py _require_no_part_of_run: a file becomes one of a run's
-    is_of_run(real.relative_to(folder).as_posix()) => False
+    never name in _OF_RUN or name.startswith(f'{PICTURES}/') or is_certificate
     unit/runs/test_written.py::test_an_output_that_would_be_a_loss[out/000009.ale.json-would]
 runs/audit_log.py AuditLog.__init__: a log becomes a file of a run
     without require_output(path, inputs)
@@ -435,12 +435,12 @@ runs/source.py Source.admitted: every file may be read
     SentFile(real, around[0]) if around and real is not None else None => file
     unit/report/test_outside.py::test_nothing_outside_is_read_or_shown[linked_files-csv]
 
-runs/workers/guard.py GuardedWorker.__init__: workers import any verale
+runs/workers/ray.py Worker.__init__: workers import any verale
     always found is not None and sources_digest(found) == sha256
-    unit/ray/test_guard.py::test_a_worker_that_would_import_other_sources_imports_none
-runs/workers/guard.py sources_digest: the name of a module may be another module
+    unit/ray/test_ray.py::test_a_worker_that_would_import_other_sources_imports_none
+runs/workers/ray.py sources_digest: the name of a module may be another module
     b'%d %d\n%b%b' % (len(name), len(source), name, source) => name + b' %d\n' % len(source) + source
-    unit/ray/test_guard.py::test_the_name_of_a_module_is_no_other_module
+    unit/ray/test_ray.py::test_the_name_of_a_module_is_no_other_module
 runs/explain_model.py _digest_of_state: the name of a tensor may be another tensor
     in_one_line(name.encode()) => name.encode()
     end_to_end/test_own_module.py::test_the_name_of_a_tensor_is_no_other_tensor
@@ -489,30 +489,30 @@ runs/inputs.py find_seen: pictures lie anywhere
     end_to_end/test_links_in_folders.py::test_networks_and_pictures_lie_in_the_folder[picture]
 runs/written.py HeldFolder.require_there: a folder that was moved is not missed
     always identity_of(self.directory) == (own.st_dev, own.st_ino)
-    unit/runs/test_moved_folder.py::test_two_runs_are_never_in_one_folder
+    unit/runs/test_explain.py::test_two_runs_are_never_in_one_folder
 runs/written.py WrittenFiles._put: files go where the path leads by now
     self._within(name) => None
-    unit/runs/test_moved_folder.py::test_what_is_written_goes_where_the_lock_is
+    unit/runs/test_explain.py::test_what_is_written_goes_where_the_lock_is
 runs/written.py WrittenFiles._unlink: files are removed where the path leads by now
     remove_file(self.directory / name, self._within(name)) => remove_file(self.directory / name)
-    unit/runs/test_moved_folder.py::test_what_is_written_goes_where_the_lock_is
+    unit/runs/test_explain.py::test_what_is_written_goes_where_the_lock_is
 runs/written.py HeldFolder.require_there: files that were removed are said to be elsewhere
     never own.st_nlink == 0
-    unit/runs/test_moved_folder.py::test_a_run_whose_folder_is_removed_ends_and_makes_no_other[2]
-runs/run.py RunFolder.finish: a run need not be described at its end
+    unit/runs/test_explain.py::test_a_run_whose_folder_is_removed_ends_and_makes_no_other[2]
+runs/explain.py RunFolder.finish: a run need not be described at its end
     without self._require_described()
-    unit/runs/test_moved_folder.py::test_a_description_that_is_removed_is_missed_and_written_again[6]
-runs/run.py RunFolder._is_other: certificates that were replaced are counted
+    unit/runs/test_explain.py::test_a_description_that_is_removed_is_missed_and_written_again[6]
+runs/explain.py RunFolder._is_other: certificates that were replaced are counted
     not self._files.has(name, digest) => not self._files.exists(name)
-    unit/runs/test_moved_folder.py::test_files_that_are_replaced_are_missed_and_stay[changed-000000.ale.json-False]
-runs/run.py RunFolder.finish: certificates that were removed are counted
+    unit/runs/test_explain.py::test_files_that_are_replaced_are_missed_and_stay[changed-000000.ale.json-False]
+runs/explain.py RunFolder.finish: certificates that were removed are counted
     never gone or len(self.by_index) != total
-    unit/runs/test_moved_folder.py::test_certificates_that_are_removed_are_missed_and_written_again[6]
+    unit/runs/test_explain.py::test_certificates_that_are_removed_are_missed_and_written_again[6]
 runs/folder.py locked: a folder that took the place of another is locked
     without held.require_there()
-    unit/runs/test_moved_folder.py::test_a_folder_that_is_replaced_before_it_is_locked_is_not_locked
+    unit/runs/test_explain.py::test_a_folder_that_is_replaced_before_it_is_locked_is_not_locked
 runs/listed.py Listing.of: a folder of rules lists nothing
-    lexists(folder / name) => False
+    lexists((path := (folder / name))) => False
     end_to_end/test_incomplete_folder.py::test_a_list_of_rules_lists_its_certificates
 runs/listed.py Listing.differences: certificates that are missing are not missed
     name not in there => False

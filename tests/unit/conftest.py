@@ -8,7 +8,6 @@ time on that.
 from __future__ import annotations
 
 import gc
-import os
 import pickle
 import warnings
 from collections.abc import Iterator
@@ -43,7 +42,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Given:
     from support.small import small_latents, varied_head
 
     from verale.certificate import Certificate
-    from verale.datasets.certificates import write_rows
+    from verale.datasets.rows import write_rows
     from verale.head import save_latents
     from verale.search.explain import explain
 
@@ -115,18 +114,13 @@ def ray_itself() -> Iterator[None]:
     with ExitStack() as stack:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Ray's own, as it starts
-            os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-            import ray
-
             from verale.runs.workers import ray as pipeline
 
-            with pipeline._importable():
-                pipeline._connect("local", 2)
-            stack.enter_context(pipeline._quiet())
+            stack.enter_context(pipeline.start_ray(2))
         yield
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)  # Ray forgets its processes while they end
-            ray.shutdown()
+            stack.close()
             gc.collect()
 
 

@@ -96,7 +96,7 @@ def command(
     inputs = [*certificates, *map(folder_of, certificates), given.head, given.latents, network, images]
     attestation = audit_log = None
     if attest is not None:
-        from verale.runs.attestation import Attestation
+        from verale.runs.audit import Attestation
 
         attestation = Attestation(attest, inputs)
     if log is not None:
@@ -126,7 +126,7 @@ def command(
         try:
             inside: Sequence[str | Stored]
             if is_dataset(each):
-                from verale.datasets.certificates import packed_certificates
+                from verale.datasets.rows import packed_certificates
 
                 inside = packed_certificates(each)[0]
             else:

@@ -25,7 +25,7 @@ from verale.search.options import SearchOptions
 
 if TYPE_CHECKING:
     from verale.checker.deployment import Deployment
-    from verale.runs.run import ExplainRun
+    from verale.runs.explain import ExplainRun
     from verale.runs.seen import SeenPictures
     from verale.runs.table import Explained
 
@@ -169,7 +169,7 @@ def _opened(
         case (str(head_path), str(latents_path), None, None):
             head, files = Head.load(head_path), (head_path, latents_path)
             if latents_path.endswith(".parquet") or Path(latents_path).is_dir():
-                from verale.datasets.latents import load_parquet
+                from verale.datasets.rows import load_parquet
 
                 latents, labels = load_parquet(latents_path)
                 files, inputs = (head_path, None), [Path(latents_path)]

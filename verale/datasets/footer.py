@@ -1,15 +1,15 @@
 """Parquet files are opened here, and nowhere else: what a file's footer says of its columns may be run, and a few bytes
 can stand for many rows, and for many bytes in each.
 
-**What runs.** A column can have an extension type, which a library has registered with pyarrow under a name. Whoever
-opens the file has that library read the type, and later its values. Ray registers types, some of which are pickles: a
-file could then run anything. So a footer that names one is refused before pyarrow reads it.
+A column can have an extension type, which a library has registered with pyarrow: whoever opens the file has it read the
+type, and later its values. Ray registers types, some of which are pickles: a file could run anything. So a footer that
+names one is refused before pyarrow reads it.
 
-**Limits.** Row counts and sizes are read from the footer before anything is allocated, and here: pyarrow's
-`FileMetaData.row_group(g).column(c)` throws where a chunk contradicts itself, through code that cannot be thrown
-through, which ends the process. A footer is a struct in Thrift's compact protocol (Apache Thrift,
-doc/specs/thrift-compact-protocol.md), whose fields are those of parquet.thrift (Apache Parquet). A field of another
-type than there is not that field, and of two fields alike the last counts, as for whoever reads the file later.
+Row counts and sizes are read before anything is allocated, and here: pyarrow's `FileMetaData.row_group(g).column(c)`
+throws where a chunk contradicts itself, which ends the process. A footer is a struct in Thrift's compact protocol
+(Apache Thrift, doc/specs/thrift-compact-protocol.md), whose fields are those of parquet.thrift (Apache Parquet). A
+field of another type than there is not that field, and of two fields alike the last counts, as for whoever reads the
+file later.
 """
 
 from __future__ import annotations
@@ -23,26 +23,16 @@ from typing import TYPE_CHECKING, Any
 from verale.errors import InputError
 
 if TYPE_CHECKING:
-    from pyarrow import DataType, NativeFile, Table
+    from pyarrow import NativeFile, Table
     from pyarrow.parquet import FileMetaData, ParquetFile
 
 _RUN = (b"ray.data.", b"arrow.py_extension_type")
 """How the names of types begin that unpickle, in some version of Ray or pyarrow."""
 
-_BASE64 = re.compile(rb"[A-Za-z0-9+/]{12,}")
-
 
 def open_parquet(path: str, stream: NativeFile) -> ParquetFile:
-    """A Parquet file.
-
-    Args:
-        path: for messages.
-        stream: the file; nothing of it is read but its footer.
-
-    Raises:
-        InputError: a column has a type that is, or may be, a pickle.
-        OSError, ValueError, ArrowException: it is not a Parquet file.
-    """
+    """A Parquet file, of which nothing is read but its footer. Raises InputError: a column has a type that is, or may
+    be, a pickle; OSError, ValueError, ArrowException: it is not a Parquet file."""
     import pyarrow.parquet as pq
 
     if _names_what_runs(_footer(stream)):
@@ -65,10 +55,8 @@ def chunks_of(stream: NativeFile, footer: FileMetaData) -> list[list[Chunk]]:
 def _footer(stream: NativeFile) -> bytes:
     """The footer's bytes. The file ends with them, their length in four bytes, and a mark of four."""
     size = stream.size()
-    if size < 8:
-        return b""
-    length = int.from_bytes(stream.read_at(4, size - 8), "little")
-    footer: bytes = stream.read_at(min(length, size - 8), max(0, size - 8 - length))
+    length = int.from_bytes(stream.read_at(4, size - 8), "little") if size >= 8 else 0
+    footer: bytes = stream.read_at(min(length, size - 8), max(0, size - 8 - length)) if length else b""
     return footer
 
 
@@ -78,7 +66,7 @@ def _names_what_runs(footer: bytes) -> bool:
     They are a flatbuffer, in which strings are written out, and that stands in the footer in base64. Where it begins is
     not asked: a file may hold it twice, or behind what looks like its beginning. All that can be base64 is decoded.
     """
-    for run in _BASE64.findall(footer):
+    for run in re.findall(rb"[A-Za-z0-9+/]{12,}", footer):
         for begin in range(4):
             types = base64.b64decode(run[begin:] + b"A" * ((begin - len(run)) % 4))
             if any(name in types for name in _RUN):
@@ -88,14 +76,11 @@ def _names_what_runs(footer: bytes) -> bool:
 
 _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _, _, _STRUCT = range(1, 13)
 
-_Field = tuple[int, int]
-"""Number and type."""
-
+# Fields: number and type.
 _ROW_GROUPS, _COLUMNS, _META = (4, _LIST), (1, _LIST), (3, _STRUCT)
 _TYPE, _PATH, _VALUES, _SIZE = (1, _I32), (3, _LIST), (5, _I64), (6, _I64)
 
-_DEEPEST = 32
-"""Structs and lists within each other; a footer has about ten."""
+_DEEPEST = 32  # structs and lists within each other; a footer has about ten
 
 
 @dataclass(frozen=True)
@@ -110,24 +95,17 @@ class Chunk:
 
 
 def column_chunks(footer: bytes) -> list[list[Chunk]]:
-    """The column chunks of each row group.
-
-    Args:
-        footer: the bytes of a file's footer, without the length and the mark behind it.
-
-    Raises:
-        ValueError: it is no footer, or a chunk in it does not say how large it is.
-    """
+    """The column chunks of each row group, from a footer's bytes, without the length and the mark behind it. Raises
+    ValueError: it is no footer, or a chunk in it does not say how large it is."""
     try:
         file = _Reader(footer).value(_STRUCT, 0)
-        return [[_chunk(column[_META]) for column in group[_COLUMNS]] for group in file.get(_ROW_GROUPS, [])]
+        metas = [[column[_META] for column in group[_COLUMNS]] for group in file.get(_ROW_GROUPS, [])]
+        return [
+            [Chunk(b".".join(m[_PATH]).decode("utf-8", "replace"), m[_TYPE], m[_VALUES], m[_SIZE]) for m in group]
+            for group in metas
+        ]
     except (IndexError, KeyError, TypeError) as error:
         raise ValueError("its footer does not say what its columns hold") from error
-
-
-def _chunk(meta: dict[_Field, Any]) -> Chunk:
-    path = b".".join(meta[_PATH]).decode("utf-8", "replace")
-    return Chunk(path, meta[_TYPE], meta[_VALUES], meta[_SIZE])
 
 
 class _Reader:
@@ -140,9 +118,9 @@ class _Reader:
         """A value of a type: a number, bytes, a list or, of a struct, its fields; None of what is passed over."""
         if depth > _DEEPEST:
             raise IndexError
-        if kind in (_TRUE, _FALSE):  # of a field, the type is the value
-            return self._byte() if in_list else None
-        if kind == _BYTE:
+        if kind in (_TRUE, _FALSE) and not in_list:  # of a field, the type is the value
+            return None
+        if kind in (_TRUE, _FALSE, _BYTE):
             return self._byte()
         if kind in (_I16, _I32, _I64):
             return self._signed()
@@ -155,16 +133,13 @@ class _Reader:
             count, of = head >> 4, head & 15
             return [self.value(of, depth + 1, True) for _ in range(self._unsigned() if count == 15 else count)]
         if kind == _STRUCT:
-            return self._struct(depth)
+            fields: dict[tuple[int, int], Any] = {}
+            number = 0
+            while head := self._byte():
+                number = number + (head >> 4) if head >> 4 else self._signed()
+                fields[number, head & 15] = self.value(head & 15, depth + 1)
+            return fields
         raise IndexError
-
-    def _struct(self, depth: int) -> dict[_Field, Any]:
-        fields: dict[_Field, Any] = {}
-        number = 0
-        while head := self._byte():
-            number = number + (head >> 4) if head >> 4 else self._signed()
-            fields[number, head & 15] = self.value(head & 15, depth + 1)
-        return fields
 
     def _byte(self) -> int:
         self._place += 1
@@ -190,12 +165,9 @@ class _Reader:
         return coded >> 1 ^ -(coded & 1)
 
 
-_ROWS = 2**20
-"""Rows that any file may have; a larger file may have one more for each byte."""
-_BYTES = 2**27
-"""Bytes that a row group of any file may hold in a column; 128 MiB."""
-_EXPANSION = 64
-"""Further bytes that a row group may hold for each byte of the file."""
+_ROWS = 2**20  # rows that any file may have; a larger file may have one more for each byte
+_BYTES = 2**27  # bytes that a row group of any file may hold in a column; 128 MiB
+_EXPANSION = 64  # further bytes that a row group may hold for each byte of the file
 _WORK, _WORK_A_BYTE = 2**24, 16
 """Row groups times row groups times columns: reading a group takes a look at all of them."""
 _WIDTHS = {1: 4, 2: 8, 3: 12, 4: 4, 5: 8}
@@ -205,11 +177,7 @@ _WIDTHS = {1: 4, 2: 8, 3: 12, 4: 4, 5: 8}
 def require_proportionate(path: str, size: int, footer: FileMetaData, chunks: Sequence[Sequence[Chunk]]) -> None:
     """Raise InputError, which names the limit, if a file of `size` bytes claims too much.
 
-    Args:
-        path: the file, for messages.
-        size: in bytes.
-        footer: its metadata.
-        chunks: what its footer says of each column of each row group.
+    `chunks` are what its footer says of each column of each row group.
     """
     if footer.num_rows > _ROWS + size:
         raise InputError(path, f"has {footer.num_rows} rows in {size} bytes, expected at most {_ROWS + size}")
@@ -230,13 +198,6 @@ def require_proportionate(path: str, size: int, footer: FileMetaData, chunks: Se
                     f"row group {group} holds {held} bytes in column {chunk.path} of a file of {size} bytes,"
                     f" expected at most {most}",
                 )
-
-
-def is_bytes(kind: DataType) -> bool:
-    """Whether values of a type are bytes or text, of any length."""
-    import pyarrow as pa
-
-    return any(is_one(kind) for is_one in (pa.types.is_binary, pa.types.is_string))
 
 
 def decoded(path: str, size: int, table: Table) -> Table:

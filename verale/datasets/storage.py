@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verale.errors import InputError, first_line
@@ -41,52 +40,33 @@ def _resolve_uri(path: str) -> tuple[FileSystem, str]:
     from pyarrow.fs import FileSystem, FSSpecHandler, PyFileSystem
 
     try:
-        resolved: tuple[FileSystem, str] = FileSystem.from_uri(path)
-        return resolved
-    except ArrowInvalid:
-        pass  # pyarrow does not know the scheme; fsspec knows more of them
-    except OSError as error:
-        raise InputError(path, f"cannot be reached ({first_line(error)})") from error
-    from fsspec.core import url_to_fs
+        with suppress(ArrowInvalid):  # pyarrow does not know the scheme; fsspec knows more of them
+            resolved: tuple[FileSystem, str] = FileSystem.from_uri(path)
+            return resolved
+        from fsspec.core import url_to_fs
 
-    try:
         files, inner = url_to_fs(path)
     except (ValueError, ImportError, OSError) as error:
         raise InputError(path, f"cannot be reached ({first_line(error)})") from error
     return PyFileSystem(FSSpecHandler(files)), inner
 
 
-def local_path(path: str) -> Path | None:
-    """The same path on this machine; None for a URI that leads elsewhere."""
-    from pyarrow.fs import LocalFileSystem
-
+def info_of(path: str) -> FileInfo:
+    """What a path is: a file, a directory or nothing. Raises InputError."""
     files, inner = resolve(path)
-    return Path(inner) if isinstance(files, LocalFileSystem) else None
-
-
-def join(path: str, name: str) -> str:
-    """The path or URI of a name in a directory; in a chained URI (`zip://a::b.zip`) the name joins the first part."""
-    first, chain, rest = path.partition("::")
-    return posixpath.join(first, name) + chain + rest
-
-
-def exists(path: str) -> bool:
-    """Whether a path is a file or a directory."""
-    return bool(_info(path).type.name != "NotFound")
+    try:
+        return files.get_file_info(inner)
+    except OSError as error:
+        raise InputError(path, f"cannot be reached ({first_line(error)})") from error
 
 
 def files_under(path: str) -> list[FileInfo]:
-    """A file itself, or the Parquet files in a directory, at any depth, sorted by path.
-
-    Files and directories whose names begin with `.` or `_` are left out.
-
-    Raises:
-        InputError: there is no such file.
-    """
+    """A file itself, or the Parquet files in a directory, at any depth, sorted by path, but for those in whose paths a
+    name begins with `.` or `_`. Raises InputError: there is none."""
     from pyarrow.fs import FileSelector
 
     files, root = resolve(path)
-    info = _info(path)
+    info = info_of(path)
     if info.type.name in ("File", "Unknown"):  # unknown are pipes, sockets and devices, to be refused when opened
         return [info]
     if info.type.name == "NotFound":
@@ -140,11 +120,3 @@ def open_output(path: str) -> Iterator[NativeFile]:
             raise
     except (OSError, NotImplementedError) as error:
         raise InputError(path, f"cannot be written ({first_line(error)}); choose another location") from error
-
-
-def _info(path: str) -> FileInfo:
-    files, inner = resolve(path)
-    try:
-        return files.get_file_info(inner)
-    except OSError as error:
-        raise InputError(path, f"cannot be reached ({first_line(error)})") from error

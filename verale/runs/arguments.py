@@ -31,13 +31,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class HeadFile:
     """A head's file, read once: what is printed, searched with and audited with is of these bytes, though another file
-    may have the path by now.
-
-    Attributes:
-        path: of the file; `head` where a head was given that is no file.
-        data: its bytes.
-        given: that head.
-    """
+    may have the path by now. The path is `head` where a head was given that is no file."""
 
     path: str
     data: bytes
@@ -45,17 +39,10 @@ class HeadFile:
 
     @classmethod
     def of(cls, head: str | Path | Head | HeadFile, limit: int = -1) -> HeadFile:
-        """A file that is read already, or that of a path, which is read now, or what `Head.save` would write.
-
-        Args:
-            head: the head.
-            limit: how many bytes of a file are read at most; without it, a large file is refused.
-
-        Raises:
-            InputError: a file that cannot be read.
-            UsageError: neither a head nor a path, or a head from a file that other software wrote: certificates name
-                that file by its digest, and the head does not remember its bytes.
-        """
+        """A file that is read already, or that of a path, of which at most `limit` bytes are read now, or what
+        `Head.save` would write. Raises InputError: a file that cannot be read, or is large without a limit; UsageError:
+        neither a head nor a path, or a head from a file that other software wrote: certificates name that file by its
+        digest, and the head does not remember its bytes."""
         if isinstance(head, HeadFile):
             return head
         if is_path(head):
@@ -131,12 +118,8 @@ def auditor_for(
 
 
 def latents_bytes(latents: object, head: HeadFile) -> bytes:
-    """The bytes of a latents file: of a path, or of latents as `explain` takes them.
-
-    Raises:
-        InputError: a file that cannot be read, or an invalid head.
-        LatentsError: latents whose shape or values do not fit the head.
-    """
+    """The bytes of a latents file: of a path, or of latents as `explain` takes them. Raises InputError,
+    LatentsError."""
     if is_path(latents):
         return read(latents, "a latents file (safetensors)", most=LARGEST_LATENTS)
     from verale.head import latents_file, latents_tensor
@@ -145,11 +128,7 @@ def latents_bytes(latents: object, head: HeadFile) -> bytes:
 
 
 def class_named(head: Head, given: int | str) -> int:
-    """The class with a number, or else with that name among the head's labels, upper and lower case apart if need be.
-
-    Raises:
-        UsageError: no such class, or several with that name.
-    """
+    """The class with a number, or else with that name, upper and lower case apart if need be. Raises UsageError."""
     numbers = {str(c): c for c in range(head.classes)}
     if (number := numbers.get(str(given))) is not None:
         return number

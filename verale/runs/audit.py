@@ -1,25 +1,29 @@
 """Audit certificates: the files and options of an audit, and the checker, called on objects or on paths, in one process
-or several.
+or several; and what one audit proved, as an in-toto statement that can be signed (certificates/attestation-v1.md).
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.checker import Auditor, CheckerError, LatentsError, NetworkError, PictureError, Verdict
 from verale.checker.certificate import LARGEST
 from verale.checker.file_auditor import FileAuditor, Outcome, picture_files, unusable
-from verale.checker.options import AuditOptions
+from verale.checker.options import CHOICES, KERNELS, PROVED, AuditOptions
 from verale.checker.read.head_file import LARGEST as LARGEST_HEAD
+from verale.checker.verdict import Status
 from verale.errors import InputError, UsageError, option
-from verale.files import opener_of, read
+from verale.files import opener_of, read, remove_file, write_atomically
 from verale.options import keywords
+from verale.runs.folder import require_output
 from verale.runs.listed import Stored, name_of
 from verale.runs.options import RunOptions, audit_options
 
@@ -55,11 +59,7 @@ class AuditSetup:
 
 
 def auditor_of(setup: AuditSetup, head: bytes | None = None) -> FileAuditor:
-    """The auditor; of the head's bytes, where its file has been read.
-
-    Raises:
-        InputError: a file of what certificates are about that cannot be used.
-    """
+    """The auditor; of the head's bytes, where its file has been read. Raises InputError: a file that cannot be used."""
     try:
         files = setup.head, setup.latents, setup.network, setup.pictures
         return FileAuditor(**vars(setup), opener=opener_of(*files), head_data=head)
@@ -82,21 +82,9 @@ def outcome_of(auditor: FileAuditor, path: str | Stored) -> Outcome:
 
 
 def origins_auditor(
-    head: str | Path | HeadFile,
-    network: str | Path,
-    images: str | Path,
-    options: AuditOptions | str | None = None,
+    head: str | Path | HeadFile, network: str | Path, images: str | Path, options: AuditOptions | str | None = None
 ) -> Auditor:
-    """The checker for origins files.
-
-    Args:
-        head, network: their files.
-        images: a folder of PNG files, a PNG file, or a tensor file of pictures.
-        options: who proves, and how long that may take.
-
-    Raises:
-        InputError: a file that cannot be used.
-    """
+    """The checker for origins files, of a head, a network and pictures: a folder, or a file. Raises InputError."""
     from verale.runs.arguments import HeadFile
 
     file = HeadFile.of(head)
@@ -105,12 +93,8 @@ def origins_auditor(
 
 
 def judged_origins(path: str | Path, auditor: Auditor, images: str | Path) -> tuple[JudgedOrigin, ...]:
-    """What the checker proves of each origin of a file.
-
-    Raises:
-        InputError: a file that cannot be used.
-        FormatError, UnprovedError: of the whole file; see `judge_origins`.
-    """
+    """What the checker proves of each origin of a file. Raises InputError; FormatError, UnprovedError: of the whole
+    file."""
     from verale.checker.origins import judge_origins
 
     try:
@@ -157,6 +141,7 @@ def audit(
     Soundness: PROVED means that the checker, which shares no code with the search, proved every checked claim. It reads
         bytes: of an object, those of the file that its `save` writes.
     """
+    from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
     from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, latents_bytes, named
 
     asked = audit_options(options, fields)
@@ -167,27 +152,22 @@ def audit(
     file = HeadFile.of(head, LARGEST_HEAD + 1)
     images = None if latents is None else latents_bytes(latents, file)
     document = certificate_bytes(certificate, LARGEST + 1)
+    seen: dict[str, object] = {}
     try:
-        return auditor_for(file, images, asked, **_seen(network, pictures)).check(document)
+        if network is not None and pictures is not None:
+            try:
+                files, _ = picture_files(str(pictures))
+            except OSError as error:
+                raise InputError(pictures, f"cannot be read ({error.strerror}); expected a file or a folder") from error
+            data = read(network, "a network file (safetensors)", LARGEST_NETWORK + 1)
+            seen = {"network": data, "pictures": files}
+        return auditor_for(file, images, asked, **seen).check(document)
     except LatentsError as error:
         raise InputError(named(latents, "latents"), str(error)) from error
     except NetworkError as error:
         raise InputError(str(network), str(error)) from error
     except PictureError as error:
         raise InputError(*str(error).split(": ", 1)) from error
-
-
-def _seen(network: str | Path | None, pictures: str | Path | None) -> dict[str, object]:
-    """What the checker is given of both. Raises InputError: a file that cannot be read."""
-    if network is None or pictures is None:
-        return {}
-    from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
-
-    try:
-        files, _ = picture_files(str(pictures))
-    except OSError as error:
-        raise InputError(pictures, f"cannot be read ({error.strerror}); expected a file or a folder") from error
-    return {"network": read(network, "a network file (safetensors)", LARGEST_NETWORK + 1), "pictures": files}
 
 
 def audit_files(
@@ -272,21 +252,15 @@ def audited_by(
             yield outcome
 
 
-_Task = tuple[int, str | Stored]
-"""A certificate and its place among all."""
+_Task = tuple[int, str | Stored]  # A certificate and its place among all
 
 
 def in_processes(
     paths: Sequence[str | Stored], setup: AuditSetup, jobs: int, run: dict[str, Any], cluster: Cluster | None = None
 ) -> Iterator[Outcome]:
-    """The outcomes, in the order of the paths. A certificate whose process dies is audited once more, alone.
-
-    Args:
-        cluster: where the processes are; by default on this machine.
-
-    Raises:
-        InputError: the head or the latents file changes meanwhile; each process reads them when it starts.
-    """
+    """The outcomes, in the order of the paths, by processes of this machine or of a cluster. A certificate whose
+    process dies is audited once more, alone. Raises InputError: the head or the latents file changes meanwhile; each
+    process reads them when it starts."""
     waiting: dict[int, Outcome] = {}
     todo: deque[_Task] = deque(enumerate(paths))
     with _started(min(jobs, len(paths)), setup, todo, cluster) as processes:
@@ -338,3 +312,119 @@ def _alone(path: str | Stored, setup: AuditSetup, run: dict[str, Any], cluster: 
     with _started(1, setup, deque([(0, path)]), cluster) as processes:
         done = processes.awaited()
     return unusable(name_of(path), DIED, run) if done.died else _known(done, setup, run)
+
+
+_TYPE = "https://in-toto.io/Statement/v1"
+_PREDICATE = "https://in-toto.io/attestation/svr/v0.1"
+_VERIFIER = "urn:verale:checker:v1"
+_START = (
+    f'{{"_type": "{_TYPE}", "predicateType": "{_PREDICATE}", "predicate": {{"verifier": {{"id": "{_VERIFIER}"'.encode()
+)
+"""How every attestation of ours begins."""
+
+_READ = ("head", "latents", "network", "pictures")
+"""What an audit reads beside certificates: of each of these its run has the digest."""
+
+_SUMMARY = ("status", "claims", "by", "predicted", "paradigm", "statements", "margin")
+"""The fields of a record that its certificate carries."""
+_CLAIMS = ("entailment", "instance", "picture", "minimality", "deployment")  # those that have a property
+_COMPUTED = {"real": "VERALE_PICTURE_IN_REAL_ARITHMETIC", "float32": "VERALE_PICTURE_IN_FLOAT32"}
+"""The property of a picture that is proved, by the arithmetic in which the network gives its latents."""
+
+
+class Attestation:
+    """The file of an attestation. It is there only once everything that it names was proved.
+
+    An earlier attestation of that name is removed at once, so that it cannot be taken for this audit's. Raises
+    InputError: the file exists and is not an attestation of ours, which stays as it is; or it cannot be written.
+    """
+
+    def __init__(self, path: str | Path, inputs: Iterable[str | Path | None] = ()) -> None:
+        self._path = Path(path)
+        require_output(path, inputs)
+        if self._path.exists():
+            if read(path, "an attestation", len(_START)) != _START:
+                raise InputError(path, "is not an attestation of an audit; choose another file, or remove this one")
+            remove_file(self._path)
+
+    def write(self, groups: Iterable[tuple[AuditSetup, Sequence[Outcome]]], created: datetime) -> None:
+        """Write the attestation of these outcomes, at once. Raises InputError as `statement_of`."""
+        write_atomically(self._path, json.dumps(statement_of(groups, created)).encode() + b"\n")
+
+
+def statement_of(groups: Iterable[tuple[AuditSetup, Sequence[Outcome]]], created: datetime) -> dict[str, object]:
+    """The statement that all these certificates are proved, of the outcomes of one audit, with the files and options of
+    each, that ended at this time in UTC. Raises InputError: a certificate that this audit did not prove, or a file that
+    changed while it was audited.
+
+    Soundness: a property is stated if it is true of every certificate, and the digests of head, latents, network and
+    certificate in a record are those of the bytes that the checker was given. A verdict from an audit log is refused:
+    whoever can write to the log could otherwise have it signed.
+    """
+    subjects: dict[str, dict[str, Any]] = {}
+    records: list[dict[str, Any]] = []
+    for setup, outcomes in groups:
+        for outcome in outcomes:
+            record = outcome.record
+            _require_proved_now(outcome)
+            run = record["run"]
+            about = {"head": run["head"], "latents": run["latents"] if _is_proved(record, "instance") else None}
+            _add(subjects, setup.head, run["head"], {"kind": "head"})
+            if about["latents"] is not None:
+                _add(subjects, str(setup.latents), run["latents"], {"kind": "latents"})
+            if _is_proved(record, "picture"):
+                about |= {"network": run["network"], "pictures": run["pictures"], "arithmetic": record["arithmetic"]}
+                _add(subjects, str(setup.network), run["network"], {"kind": "network"})
+            summary = {field: record[field] for field in _SUMMARY}
+            _add(subjects, record["certificate"], record["sha256"], {"kind": "certificate", **summary, **about})
+            records.append(record)
+    policies = [{name: value for name, value in r["run"].items() if name not in _READ} for r in records]
+    if not policies or any(policy != policies[0] for policy in policies):
+        raise InputError("the checker", "or its options changed during the audit; run the command again")
+    return {
+        "_type": _TYPE,
+        "predicateType": _PREDICATE,
+        "predicate": {
+            "verifier": {"id": _VERIFIER, "verale": policies[0]},
+            "timeCreated": created.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "properties": _properties(records),
+        },
+        "subject": list(subjects.values()),
+    }
+
+
+def _require_proved_now(outcome: Outcome) -> None:
+    """Raise InputError for anything but a proof by this command."""
+    record = outcome.record
+    if (record["status"], record["exit_code"]) != (Status.PROVED.value, 0) or record["sha256"] is None:
+        raise InputError(record["certificate"], "is not proved, so nothing can be attested")
+    if outcome.reused:
+        raise InputError(record["certificate"], "has its verdict from an audit log, on which no attestation may rest")
+
+
+def _is_proved(record: dict[str, Any], claim: str) -> bool:
+    return bool(record["claims"].get(claim) == "proved")
+
+
+def _add(subjects: dict[str, dict[str, Any]], name: str, sha256: str, annotations: dict[str, Any]) -> None:
+    """Add a subject unless it is there. Raises InputError: it is there with other bytes."""
+    subject = {"name": name, "digest": {"sha256": sha256}, "annotations": {"verale": annotations}}
+    if subjects.setdefault(name, subject) != subject:
+        raise InputError(
+            name, "changed during the audit, or is given with two heads, latents or networks; run the command again"
+        )
+
+
+def _properties(records: Sequence[dict[str, Any]]) -> list[str]:
+    """What is true of every certificate: claims, of pictures the arithmetic, and kernels that proved all claims."""
+    claims = [claim for claim in _CLAIMS if all(_is_proved(r, claim) for r in records)]
+    ways = {record["arithmetic"] for record in records} if "picture" in claims else set()
+    return [
+        *(f"VERALE_{claim.upper()}_PROVED" for claim in claims),
+        *(_COMPUTED[way] for way in ways if len(ways) == 1),
+        *(
+            f"VERALE_KERNEL_{name.upper()}"
+            for name in (*KERNELS, PROVED)
+            if all(name in CHOICES[by] for record in records for by in record["by"].values())
+        ),
+    ]

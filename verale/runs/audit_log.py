@@ -30,8 +30,7 @@ from verale.paradigms import PARADIGMS
 from verale.runs.folder import require_output
 from verale.runs.listed import Stored, name_of
 
-_PIECE = 2**20
-"""Bytes of a file that are copied at once."""
+_PIECE = 2**20  # bytes of a file that are copied at once
 
 
 class AuditLog:
@@ -112,8 +111,7 @@ def _beginning(stream: BinaryIO, length: int) -> Iterator[bytes]:
         yield piece
 
 
-_START = b'{"_type": "urn:verale:report:v1", '
-"""How every record begins."""
+_START = b'{"_type": "urn:verale:report:v1", '  # how every record begins
 
 _REASONS = {
     "PROVED": ("", "unclaimed"),
@@ -150,12 +148,9 @@ _DIGEST, _DECIMAL = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9]+(\.[0-9]+)?(
 _INDEX = re.compile("0|[1-9][0-9]{0,15}")
 _HEX_FLOAT = re.compile(r"-inf|-?0x[01](\.[0-9a-f]{1,13})?p[+-][0-9]{1,4}")
 
-_LONGEST_INTEGER = 1000
-"""Digits."""
-_LONGEST = 1e15
-"""Seconds."""
-_LONGEST_LINE = 2**26
-"""Bytes: more than the record of any certificate has, which may be as long as 8 MiB."""
+_LONGEST_INTEGER = 1000  # digits
+_LONGEST = 1e15  # seconds
+_LONGEST_LINE = 2**26  # bytes: more than the record of any certificate has, which may be as long as 8 MiB
 
 _Check = Callable[[Any], bool]
 
@@ -168,10 +163,6 @@ def _is_count(value: object) -> bool:
     return type(value) is int and value >= 0
 
 
-def _is_seconds(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value < _LONGEST
-
-
 def _matches(pattern: re.Pattern[str]) -> _Check:
     return lambda value: type(value) is str and pattern.fullmatch(value) is not None
 
@@ -182,26 +173,6 @@ def _is_of(names: Collection[str]) -> _Check:
 
 def _or_null(check: _Check) -> _Check:
     return lambda value: value is None or check(value)
-
-
-def _is_claims(value: object) -> bool:
-    return type(value) is dict and all(state in _STATES.get(name, ()) for name, state in value.items())
-
-
-def _is_by(value: object) -> bool:
-    return type(value) is dict and all(map(_is_of(CHOICES), value.values()))
-
-
-def _is_elements(value: Any) -> bool:
-    return type(value) is dict and all(_INDEX.fullmatch(name) and _is_count(count) for name, count in value.items())
-
-
-def _is_margins(value: object) -> bool:
-    return type(value) is list and all(map(_or_null(_matches(_HEX_FLOAT)), value))
-
-
-def _is_versions(value: object) -> bool:
-    return type(value) is dict and _is_text(value.get("python")) and all(map(_or_null(_is_text), value.values()))
 
 
 _CHECKER: dict[str, _Check] = {"version": _or_null(_is_text), "sha256": _matches(_DIGEST)}
@@ -218,12 +189,11 @@ _RUN: dict[str, _Check] = {
     "entailment_only": lambda value: type(value) is bool,
     "limit": lambda value: type(value) in (int, float) and wrong_limit(value) is None,
     "checker": lambda value: _problem(value, _CHECKER, _EXECUTABLE) is None,
-    "libraries": _is_versions,
+    "libraries": lambda value: (
+        type(value) is dict and _is_text(value.get("python")) and all(map(_or_null(_is_text), value.values()))
+    ),
 }
-_DEPLOYMENT: dict[str, _Check] = {
-    "formula": _is_of(FORMULAS),
-    **dict.fromkeys(("log", "exp", "sqrt"), _is_count),
-}
+_DEPLOYMENT: dict[str, _Check] = {"formula": _is_of(FORMULAS), **dict.fromkeys(("log", "exp", "sqrt"), _is_count)}
 _ASKED: dict[str, _Check] = {
     "deployment": lambda value: _problem(value, _DEPLOYMENT) is None,
     **dict.fromkeys(("network", "pictures"), _matches(_DIGEST)),
@@ -233,25 +203,29 @@ _RECORD: dict[str, _Check] = {
     "certificate": _is_text,
     "sha256": _or_null(_matches(_DIGEST)),
     "run": lambda value: _problem(value, _RUN, _ASKED) is None,
-    "seconds": _or_null(_is_seconds),
+    "seconds": _or_null(lambda value: type(value) in (int, float) and 0 <= value < _LONGEST),
     "status": _is_of(_REASONS),
     "reason": _is_text,
     "message": _is_text,
     "exit_code": lambda value: type(value) is int,
-    "claims": _is_claims,
+    "claims": lambda value: (
+        type(value) is dict and all(state in _STATES.get(name, ()) for name, state in value.items())
+    ),
     "predicted": _or_null(_is_count),
     "paradigm": _or_null(_is_of(PARADIGMS)),
     "statements": _or_null(_is_count),
     "margin": _or_null(_matches(_DECIMAL)),
-    "margins": _is_margins,
+    "margins": lambda value: type(value) is list and all(map(_or_null(_matches(_HEX_FLOAT)), value)),
 }
 """Every field of a record, and what its value must be."""
 
 _OPTIONAL: dict[str, _Check] = {"reused": lambda value: value is True}
 _BOX: dict[str, _Check] = {**dict.fromkeys(("width", "factor"), _matches(_DECIMAL)), "layer": _is_text}
 _LATER: dict[str, _Check] = {
-    "by": _is_by,
-    "elements": _is_elements,
+    "by": lambda value: type(value) is dict and all(map(_is_of(CHOICES), value.values())),
+    "elements": lambda value: (
+        type(value) is dict and all(_INDEX.fullmatch(name) and _is_count(count) for name, count in value.items())
+    ),
     "arithmetic": _or_null(_is_of(ARITHMETICS)),
     "box": _or_null(lambda value: _problem(value, _BOX) is None),
 }
@@ -283,12 +257,8 @@ def read_record(line: bytes | str) -> dict[str, Any]:
 
 def read_records(path: object, stream: BinaryIO) -> Iterator[tuple[dict[str, Any], int, int]]:
     """The records of an audit log, and where in it each begins and ends. After the last one comes nothing, or half a
-    record.
-
-    Raises:
-        InputError: a line that is not a record, or not the beginning of one at the end; or one with another verdict
-            than an earlier line, on the same bytes and run. The message names the line.
-    """
+    record. Raises InputError: a line that is not a record, or not the beginning of one at the end; or one with another
+    verdict than an earlier line, on the same bytes and run. The message names the line."""
     verdicts: dict[bytes, bytes] = {}
     reached = 0
     for number in count(1):
@@ -303,25 +273,16 @@ def read_records(path: object, stream: BinaryIO) -> Iterator[tuple[dict[str, Any
             record = read_record(line[:-1])
         except ValueError as error:
             raise _refused(path, number, str(error)) from None
-        if not _agrees(verdicts, record):
-            raise InputError(
-                path, f"line {number} has another verdict than an earlier line, on the same bytes; remove this file"
-            )
+        subject = subject_of(record["sha256"], record["run"])
+        if record["status"] != UNUSABLE and subject is not None:
+            # A digest of each: a million take some 200 MB.
+            verdict = _short_digest([record[field] for field in _OF_A_VERDICT])
+            if verdicts.setdefault(subject, verdict) != verdict:
+                raise InputError(
+                    path, f"line {number} has another verdict than an earlier line, on the same bytes; remove this file"
+                )
         yield record, reached, reached + len(line)
         reached += len(line)
-
-
-def _agrees(verdicts: dict[bytes, bytes], record: Mapping[str, Any]) -> bool:
-    """Whether no earlier record has another verdict on the same subject. One without a verdict always agrees.
-
-    Args:
-        verdicts: of the log, by their subjects, each as a digest: a million take some 200 MB. This one is added.
-    """
-    subject = subject_of(record["sha256"], record["run"])
-    if record["status"] == UNUSABLE or subject is None:
-        return True
-    verdict = _short_digest([record[field] for field in _OF_A_VERDICT])
-    return verdicts.setdefault(subject, verdict) == verdict
 
 
 _OF_A_VERDICT = ("status", "reason", "claims", "margin", "margins", "predicted", "paradigm", "statements")
@@ -378,6 +339,10 @@ def _contradiction(record: Mapping[str, Any]) -> str | None:
     """Which fields contradict each other; None if they can all be true together."""
     status, reason, claims, run = record["status"], record["reason"], record["claims"], record["run"]
     proved = {claim for claim, state in claims.items() if state == "proved"}
+    # An audit with these options minds that no instance is claimed.
+    is_unclaimed = claims.get("instance") == "not claimed" and not run["entailment_only"]
+    # Who can have proved the claims in a run with this choice of kernels.
+    by, kernels = record.get("by", {}), set(CHOICES[EITHER]) if run["kernel"] == EITHER else {run["kernel"]}
     subject = [record[name] is None for name in ("predicted", "paradigm", "statements")]
     rules = {
         "status, reason and exit_code": reason in _REASONS[status] and record["exit_code"] == _exit_code(record),
@@ -403,19 +368,13 @@ def _contradiction(record: Mapping[str, Any]) -> str | None:
         and ("deployment" in claims) == ("deployment" in run and bool(claims))
         and ("network" in run) == ("pictures" in run),
         "claims and status": status != "PROVED" or proved == _asked(claims, run),
-        "claims and reason": (reason == "unclaimed") == (status == "PROVED" and _is_unclaimed(claims, run)),
-        "claims and by": "by" not in record or _are_by(record["by"], proved, run["kernel"]),
+        "claims and reason": (reason == "unclaimed") == (status == "PROVED" and is_unclaimed),
+        "claims and by": "by" not in record or (by.keys() == proved and set(by.values()) <= kernels),
         "statements and elements": "elements" not in record
         or (all(record["elements"].values()) and sum(record["elements"].values()) <= (record["statements"] or 0)),
         "status and margins": status != "PROVED" or _are_positive(record),
     }
     return next((f"{fields} contradict each other" for fields, hold in rules.items() if not hold), None)
-
-
-def _are_by(by: Mapping[str, str], proved: set[str], kernel: str) -> bool:
-    """Whether a run with this choice of kernels can say who proved the claims."""
-    possible = CHOICES[EITHER] if kernel == EITHER else (kernel,)
-    return by.keys() == proved and all(each in possible for each in by.values())
 
 
 def _exit_code(record: Mapping[str, Any]) -> int:
@@ -430,11 +389,6 @@ def _asked(claims: Mapping[str, str], run: Mapping[str, Any]) -> set[str]:
     asked = {"entailment": True, "instance": run["latents"] is not None, "minimality": run["minimality"]}
     asked |= {"picture": "network" in run, "deployment": "deployment" in run}
     return {claim for claim, state in claims.items() if asked[claim] and state != "not claimed"}
-
-
-def _is_unclaimed(claims: Mapping[str, str], run: Mapping[str, Any]) -> bool:
-    """Whether an audit with these options minds that no instance is claimed."""
-    return claims.get("instance") == "not claimed" and not run["entailment_only"]
 
 
 def _are_positive(record: Mapping[str, Any]) -> bool:

@@ -9,26 +9,23 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from os.path import lexists
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from verale.adapters import load_model
+from verale.adapters.cabrnet import Network, load
+from verale.adapters.cabrnet.run import FILES
 from verale.adapters.idx import read_idx
 from verale.adapters.published.prototypedl import Autoencoder
 from verale.errors import HeadError, InputError, UsageError, VeraleError, option
-from verale.head import save_latents
+from verale.head import Head, digest_of_all, load_latents, patches_of, save_latents
 from verale.pictures import png, read_picture
 from verale.runs.folder import certificate_names, require_output, write_beside
 from verale.runs.images import FolderClasses, classes_of_folders, image_files, readable, tell_left_out
 from verale.runs.inputs import HEAD, LATENTS, RUN_FILE, SOURCE, TABLE, sha256_of
 from verale.runs.source import SourceFile, SourceImage
 from verale.runs.written import RequiredFile, WrittenFiles
-
-if TYPE_CHECKING:
-    from verale.adapters.cabrnet import Network
-    from verale.head import Head
 
 _log = logging.getLogger(__name__)
 
@@ -37,13 +34,8 @@ _AGAIN = "move it away, then the same command writes it again"
 
 @dataclass(frozen=True, eq=False)
 class CapturedImages:
-    """What a network makes of images.
-
-    Attributes:
-        latents: (N, D, H, W) float32.
-        labels: N true classes where the folder has subfolders of known classes.
-        beside: the files that say where they come from, by name; none where an earlier run has written them.
-    """
+    """What a network makes of images: latents (N, D, H, W) float32, N true classes where the folder has subfolders of
+    known classes, and the files that say where they come from, by name; none where an earlier run has written them."""
 
     head: Head
     latents: Tensor
@@ -59,23 +51,21 @@ def capture_images(
     advance: Callable[[int], object] = lambda done: None,
     overwrite: bool = False,
 ) -> CapturedImages:
-    """Capture a folder of images with a CaBRNet network.
+    """Capture a folder of images with a CaBRNet network, for a run's folder into which nothing is written here.
 
     What an earlier run wrote for the same network and the same images, compared by their bytes, is used again.
-
-    Args:
-        directory: where the run's files will go. Nothing is written here.
-        advance: called with the number of images captured since the last call.
-
-    Raises:
-        InputError: a run that verale cannot load, an image that cannot be read or on which head and network disagree,
-            a directory that holds something else.
+    `advance` is called with the number of images captured since the last call. Raises InputError: a run that verale
+    cannot load, an image that cannot be read or on which head and network disagree, a directory that holds something
+    else.
     """
-    from verale.adapters.cabrnet import load
-    from verale.head import digest_of_all, patches_of
-
     network = load(run).with_compared_head()
-    source, labels = _source(network, images, files)
+    names = [file.relative_to(images).as_posix() for file in files]
+    classes = classes_of_trained(network, images, names).tell()
+    labels = classes.labels(names)
+    known: Sequence[int | None] = [None] * len(files) if labels is None else labels
+    entries = [SourceImage.of(*each) for each in zip(files, names, known, strict=True)]
+    network_and_head = {**network.describe(), "head_sha256": network.head.digest}
+    source = SourceFile.build(network_and_head, str(images.resolve()), classes.names, entries)
     earlier = earlier_source(directory, source, overwrite, files)
     if earlier is not None and (latents := captured_before(directory, earlier)) is not None:
         _log.info("%d images were captured before", len(files))
@@ -99,17 +89,6 @@ def capture_images(
     return CapturedImages(network.head, captured.latents, labels, {SOURCE: described.to_bytes()})
 
 
-def _source(network: Network, images: Path, files: list[Path]) -> tuple[SourceFile, list[int] | None]:
-    """What latents will be made from, and the true classes of the images."""
-    names = [file.relative_to(images).as_posix() for file in files]
-    classes = classes_of_trained(network, images, names).tell()
-    labels = classes.labels(names)
-    known: Sequence[int | None] = [None] * len(files) if labels is None else labels
-    entries = [SourceImage.of(*each) for each in zip(files, names, known, strict=True)]
-    network_and_head = {**network.describe(), "head_sha256": network.head.digest}
-    return SourceFile.build(network_and_head, str(images.resolve()), classes.names, entries), labels
-
-
 def classes_of_trained(network: Network, folder: object, images: Iterable[str]) -> FolderClasses:
     """What the subfolders of a folder of images say of their classes, to a network that CaBRNet trained: it numbers
     the subfolders of its training set in the order of text. Raises InputError."""
@@ -120,11 +99,8 @@ def classes_of_trained(network: Network, folder: object, images: Iterable[str]) 
 def earlier_source(
     directory: Path, source: SourceFile, overwrite: bool = False, inputs: Iterable[Path] = ()
 ) -> SourceFile | None:
-    """The directory's `source.json`, if it has one, of a run that may go on.
-
-    Raises:
-        InputError: it holds files of another source, or that are in the run's way.
-    """
+    """The directory's `source.json`, if it has one, of a run that may go on. Raises InputError: something is in its
+    way."""
     written = WrittenFiles(directory)
     if overwrite or not written.exists(SOURCE):
         unknown = RequiredFile(problem="is there already, of unknown source")
@@ -141,13 +117,7 @@ def earlier_source(
 
 
 def captured_before(directory: Path, source: SourceFile) -> Tensor | None:
-    """The directory's latents; None where it lacks them, or the head.
-
-    Raises:
-        InputError: one of them is there, and is not the one that the source describes.
-    """
-    from verale.head import digest_of_all, load_latents, patches_of
-
+    """The directory's latents; None where it lacks them, or the head. Raises InputError: one of them is another one."""
     head, path = directory / HEAD, directory / LATENTS
     if lexists(head) and not source.is_of(sha256_of(head), str(source.latents_digest)):
         raise InputError(head, f"is not the head that {SOURCE} describes; {_AGAIN}")
@@ -170,17 +140,8 @@ Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 
 def write_of_run(run: Path, images: Path, output: str, progress: Progress) -> str:
-    """Write what a CaBRNet network makes of a folder of images: latents, logits, and true classes where these are said.
-
-    Args:
-        progress: what tells how many of how many images are captured.
-
-    Raises:
-        InputError: a file that cannot be used, or is in the way.
-    """
-    from verale.adapters.cabrnet import load
-    from verale.adapters.cabrnet.run import FILES
-
+    """Write what a CaBRNet network makes of a folder of images: latents, logits, and true classes. Raises
+    InputError."""
     files = image_files(images)
     require_output(output, [run, *(run / name for name in FILES), *files])
     tell_left_out(images)
@@ -196,20 +157,10 @@ def write_of_run(run: Path, images: Path, output: str, progress: Progress) -> st
 def write_of_model(
     model_path: str, images: str, labels: str | None, level: str, output: str, pictures: str | None
 ) -> Iterator[str]:
-    """Write what the encoder of a whole model makes of images.
-
-    Args:
-        model_path: a whole PrototypeDL.
-        images: a folder of images, or an IDX file.
-        labels: an IDX file of the true classes; None for a folder.
-        level: which prototypes of a hierarchical network are decoded, `super` or `sub`.
-        output: the latents file.
-        pictures: the folder for the prototypes' pictures, if they are wanted.
-
-    Raises:
-        UsageError: labels of a folder.
-        InputError: a file that cannot be used, or is in the way.
-    """
+    """Write what the encoder of a whole PrototypeDL makes of images: of a folder, or of an IDX file, which may have one
+    of the true classes beside it; and the pictures of prototypes into a folder, if they are wanted, of a hierarchical
+    network those of a level, `super` or `sub`. Raises UsageError: labels of a folder; InputError: a file that cannot be
+    used, or is in the way."""
     model = load_model(model_path)
     folder = Path(images).is_dir()
     require_output(output, [model_path, labels, *(image_files(Path(images)) if folder else [images])])
@@ -217,7 +168,9 @@ def write_of_model(
         raise UsageError(
             f"{option('labels')} is for an IDX file; of a folder of images, the subfolders are the classes"
         )
-    pixels = None if folder else _pixels(images)
+    pixels = None if folder else read_idx(images, 3)
+    if pixels is not None and not pixels.numel():
+        raise InputError(images, f"holds {tuple(pixels.shape)} pixels, expected images")
     if pixels is None:
         tell_left_out(Path(images))
         files, _ = readable(image_files(Path(images)))
@@ -233,7 +186,9 @@ def write_of_model(
     elif network.shape[0] != 1:
         raise InputError(images, f"holds images in grey, expected {network.shape[0]} channels: give a folder of images")
     else:
-        batch, classes = pixels.unsqueeze(1).float() / 255, _classes(labels, len(pixels))
+        batch, classes = pixels.unsqueeze(1).float() / 255, None if labels is None else read_idx(labels, 1).tolist()
+        if classes is not None and len(classes) != len(pixels):
+            raise InputError(labels, f"holds {len(classes)} classes, expected {len(pixels)}, one for each image")
     latents = network.latents(batch)
     decoded = {} if pictures is None else {f"{n:04d}.png": png(each) for n, each in enumerate(network.pictures())}
     if pictures is not None:
@@ -243,22 +198,6 @@ def write_of_model(
     if pictures is not None:
         write_beside(Path(pictures), decoded, _BY)
         yield f"{pictures}: pictures of {len(decoded)} prototypes"
-
-
-def _pixels(images: str) -> Tensor:
-    """The images (N, H, W) of an IDX file, as bytes. Raises InputError."""
-    pixels = read_idx(images, 3)
-    if not pixels.numel():
-        raise InputError(images, f"holds {tuple(pixels.shape)} pixels, expected images")
-    return pixels
-
-
-def _classes(labels: str | None, images: int) -> list[int] | None:
-    """The true classes of an IDX file, one for each image. Raises InputError."""
-    classes = None if labels is None else read_idx(labels, 1).tolist()
-    if classes is not None and len(classes) != images:
-        raise InputError(labels, f"holds {len(classes)} classes, expected {images}, one for each image")
-    return classes
 
 
 def _from_folder(folder: Path, network: Autoencoder) -> tuple[Tensor, list[int] | None]:

@@ -13,21 +13,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import torch
+from torch import Tensor, nn
+
+from verale.adapters.endings import Ending, ending_of
+from verale.adapters.float32 import float32_logits, proved
+from verale.adapters.freezing import first_difference, frozen
+from verale.adapters.latents import capture_and_run, find_layer, in_float32, require_module
+from verale.adapters.neighbours import OTHER_LATENTS, Neighbour, fitted, neighbours, widened
 from verale.certificate.words import about
 from verale.errors import LatentsError, UsageError, first_line
+from verale.head import (
+    Head,
+    as_patches,
+    described,
+    evaluate,
+    evaluate_observed,
+    observables,
+    require_head,
+    require_kind,
+)
+from verale.network import FrozenNetwork
+from verale.rounding import Enclosure
 from verale.runs.comparison import CLOSER, ModelComparison
-
-if TYPE_CHECKING:
-    from torch import Tensor, nn
-
-    from verale.adapters.endings import Ending
-    from verale.adapters.neighbours import Neighbour
-    from verale.head import Head
-    from verale.network import FrozenNetwork
-    from verale.rounding import Enclosure
-    from verale.runs.model_images import ModelImages
+from verale.runs.model_images import ModelImages, known_labels, model_images
 
 BATCH = 64
 """Images that the network receives at once."""
@@ -35,8 +46,7 @@ BATCH = 64
 _TRIED, _NAMED = 16, 6
 """On how many images neighbours are tried, and how many of them are compared within float32's rounding."""
 
-_SLACK = 1e-4
-"""How far softmax and its like may be off in float32, relative to 1 and to their size: for hints alone."""
+_SLACK = 1e-4  # how far softmax and its like may be off in float32, relative to 1 and to their size: for hints alone
 
 
 _OF_A_BYTE = 2.0**-10
@@ -46,14 +56,9 @@ that is none."""
 
 @dataclass(frozen=True, eq=False)
 class Forward:
-    """What a network gave for images, on the CPU.
-
-    Attributes:
-        latents: (N, D, H, W) or (N, L, D), of the named layer.
-        logits: (N, C), the network's own.
-        images: the least and the greatest number of the images; None where they are not known.
-        ending: where the layer's last module puts the latents; None where it does not say.
-    """
+    """What a network gave for images, on the CPU: latents (N, D, H, W) or (N, L, D) of the named layer, its own logits
+    (N, C), the least and the greatest number of the images, and where the layer's last module puts the latents; None of
+    what is not known."""
 
     latents: Tensor
     logits: Tensor
@@ -110,9 +115,6 @@ def check(
     Soundness: a logit outside its interval is certainly not float32's rounding of the head's, under what
     `verale/adapters/float32.py` takes for granted.
     """
-    from verale.head import require_head
-    from verale.runs.model_images import known_labels, model_images
-
     require_head(head)
     given = model_images(images, preprocess, "images")
     known, _ = known_labels(given, labels, head)
@@ -137,12 +139,6 @@ class Capture:
 
     def forward(self, images: ModelImages) -> Forward:
         """Latents and logits of images, computed in float32 proper. Raises as `check` does."""
-        import torch
-
-        from verale.adapters.endings import ending_of
-        from verale.adapters.latents import capture_and_run, find_layer, in_float32, require_module
-        from verale.head import described
-
         require_module(self.model, "verale.check(head, model, layer, images)")
         if self.logits is not None and not callable(self.logits):
             raise UsageError(
@@ -166,12 +162,6 @@ class Capture:
 
 def compare(head: Head, given: Forward, labels: Sequence[int] | None = None) -> ModelComparison:
     """The comparison of `check`, for latents and logits that are at hand. Raises LatentsError."""
-    import torch
-
-    from verale.adapters.float32 import float32_logits, proved
-    from verale.adapters.neighbours import widened
-    from verale.head import as_patches
-
     patches = as_patches(given.latents, head.depth)
     free = widened(head, patches)
     bounds, logits = float32_logits(free, patches), given.logits.double()
@@ -194,7 +184,13 @@ def compare(head: Head, given: Forward, labels: Sequence[int] | None = None) -> 
     closest = _closest(free, patches, logits)
     if not agrees:
         alike = [str(each) for _, each in closest if _inside_of(each.head, patches, logits)]
-        alike = alike or [*_fitted(free, (patches, logits), (whole, all_logits))]
+        if not alike:  # numbers of few digits, fitted to some images, that explain all logits of all
+            explained = {}
+            for each in fitted(free, patches, logits):
+                option, own = each.option, each.head
+                if option not in explained and _inside_of(own, patches, logits) and _inside_of(own, whole, all_logits):
+                    explained[option] = f"{option}={each.value}, which explains all logits; you gave {each.given}"
+            alike = [*explained.values()]
         return replace(plain, alike=tuple(alike or _other_causes(free, patches, logits, bounds)))
     if closest and closest[0][0] * CLOSER < float((plain.of_head[some] - logits).abs().max()):
         return replace(plain, closer=str(closest[0][1]))
@@ -202,14 +198,7 @@ def compare(head: Head, given: Forward, labels: Sequence[int] | None = None) -> 
 
 
 def _closest(head: Head, patches: Tensor, logits: Tensor) -> list[tuple[float, Neighbour]]:
-    """The neighbours whose logits are closest to the network's, with their largest differences, which are finite.
-
-    Args:
-        head: with a domain that holds the latents.
-    """
-    from verale.adapters.neighbours import neighbours
-    from verale.head import evaluate_observed, observables
-
+    """The neighbours, of finite logits, that are closest to the network; the head's domain holds the latents."""
     observed: tuple[object, Tensor | None, Tensor] | None = None
     compared = []
     for neighbour in neighbours(head, patches.shape[1]):
@@ -222,27 +211,8 @@ def _closest(head: Head, patches: Tensor, logits: Tensor) -> list[tuple[float, N
     return sorted(compared, key=lambda each: each[0])[:_NAMED]
 
 
-def _fitted(head: Head, some: tuple[Tensor, Tensor], every: tuple[Tensor, Tensor]) -> Iterator[str]:
-    """Numbers of few digits with which a head's logits are the network's, on all images.
-
-    Args:
-        head: with a domain that holds the latents.
-        some: latents and logits of a few images, to which the number is fitted.
-    """
-    from verale.adapters.neighbours import fitted
-
-    found: set[str] = set()
-    for neighbour in fitted(head, *some):
-        option = neighbour.option
-        if option not in found and _inside_of(neighbour.head, *some) and _inside_of(neighbour.head, *every):
-            found.add(option)
-            yield f"{option}={neighbour.value}, which explains all logits; you gave {neighbour.given}"
-
-
 def _inside_of(head: Head, patches: Tensor, logits: Tensor) -> bool:
     """Whether a head agrees with the network."""
-    from verale.adapters.float32 import float32_logits
-
     try:
         return _inside(float32_logits(head, patches), logits)
     except LatentsError:
@@ -251,11 +221,6 @@ def _inside_of(head: Head, patches: Tensor, logits: Tensor) -> bool:
 
 def _other_causes(head: Head, patches: Tensor, logits: Tensor, bounds: Enclosure) -> Iterator[str]:
     """What else than an option of the head fits: another layer, a bias or factor that is missing, another output."""
-    import torch
-
-    from verale.adapters.neighbours import OTHER_LATENTS
-    from verale.head import evaluate
-
     for name, function in OTHER_LATENTS.items():
         if _inside_of(head, function(patches.float()).double(), logits):
             yield f"{name}(latents): name the layer behind it as layer"
@@ -293,8 +258,6 @@ def _logits(output: object, images: int, classes: int, pick: Callable[[Any], Any
 
 def _tensors(output: object) -> Iterator[Tensor]:
     """The tensors of an output, in its order."""
-    import torch
-
     if isinstance(output, torch.Tensor):
         yield output
     elif isinstance(output, dict):
@@ -306,20 +269,10 @@ def _tensors(output: object) -> Iterator[Tensor]:
 
 
 def network_difference(network: FrozenNetwork, model: nn.Module, layer: str, batches: Iterable[Tensor]) -> str | None:
-    """What of a network file differs from a module, in words; None where nothing does.
-
-    Args:
-        model, layer: the module, and the layer whose output the head receives.
-        batches: images (N, C, H, W), preprocessed as for the module.
-
-    Raises:
-        UsageError: no network, or images of another shape than the file's.
-        NetworkError, InputError: the module computes something that network files do not know.
-    """
-    from verale.adapters.freezing import first_difference, frozen
-    from verale.head import require_kind
-    from verale.network import FrozenNetwork
-
+    """What of a network file differs from a module, whose layer gives what the head receives, in words; None where
+    nothing does. Images are (N, C, H, W), preprocessed as for the module. Raises UsageError: no network, or images of
+    another shape than the file's; NetworkError, InputError: the module computes something that network files do not
+    know."""
     require_kind("network", network, FrozenNetwork, "a network file: write verale.network.FrozenNetwork.load(path)")
     given = frozen(model, layer, network.shape, network.mean, network.std)
     for images in batches:
@@ -327,7 +280,10 @@ def network_difference(network: FrozenNetwork, model: nn.Module, layer: str, bat
             raise UsageError(
                 f"images are {tuple(images.shape)}, expected (N, C, H, W) with the network's {network.shape}"
             )
-        if not _are_pictures(network, images):
+        mean, std = (torch.tensor(each, dtype=torch.float64)[:, None, None] for each in (network.mean, network.std))
+        values = (images.cpu().double() * std + mean) * 255
+        near = values.round()
+        if not bool(((values - near).abs() <= _OF_A_BYTE).all() and (near >= 0).all() and (near <= 255).all()):
             return (
                 f"images are not (v / 255 - mean) / std of bytes v with the file's mean {network.mean} and std"
                 f" {network.std}: does it have the network's normalisation?"
@@ -338,19 +294,9 @@ def network_difference(network: FrozenNetwork, model: nn.Module, layer: str, bat
     return None
 
 
-def _are_pictures(network: FrozenNetwork, images: Tensor) -> bool:
-    import torch
-
-    mean, std = (torch.tensor(each, dtype=torch.float64)[:, None, None] for each in (network.mean, network.std))
-    values = (images.cpu().double() * std + mean) * 255
-    near = values.round()
-    return bool(((values - near).abs() <= _OF_A_BYTE).all() and (near >= 0).all() and (near <= 255).all())
-
-
 _ROUNDING = 2.0**-22
 
-_SUM = 1e-3
-"""How far the sum of a softmax may be from 1, in any arithmetic: what is farther is no softmax."""
+_SUM = 1e-3  # how far the sum of a softmax may be from 1, in any arithmetic: what is farther is no softmax
 
 _LEAST = 2.0**-126
 """Float32 numbers below this are rounded to fewer digits, or to 0. Of these only that they are small is compared."""
@@ -358,12 +304,8 @@ _LEAST = 2.0**-126
 
 @dataclass(frozen=True, eq=False)
 class Restored:
-    """Logits that follow from a network's outputs.
-
-    Attributes:
-        logits: (N, C) float64.
-        lower, upper: (N, C) float64, the head's ends, widened by what the form's rounding may add.
-    """
+    """Logits (N, C) float64 that follow from a network's outputs, and the head's ends, widened by the form's
+    rounding."""
 
     form: str
     logits: Tensor
@@ -372,15 +314,8 @@ class Restored:
 
 
 def restored(outputs: Tensor, own: Tensor, lower: Tensor, upper: Tensor) -> Restored | None:
-    """The logits that a network's outputs stand for, if a head computes these; None if it does not, in any form.
-
-    Args:
-        outputs: (N, C) float64, the network's.
-        own: (N, C) float64, the head's logits.
-        lower, upper: (N, C) float64, what float32 may make of these.
-    """
-    import torch
-
+    """The logits that a network's outputs stand for, if a head computes these; None if it does not, in any form. All
+    are (N, C) float64: `own` are the head's logits, and `lower` and `upper` what float32 may make of these."""
     if bool(outputs.isnan().any()):
         return None
     if bool((outputs >= 0).all() and ((outputs.sum(1) - 1).abs() <= _SUM).all()):
@@ -402,8 +337,6 @@ def _shifted(form: str, logs: Tensor, shown: Tensor, own: Tensor, lower: Tensor,
     The number k of an image has to put every y + k between the head's ends: k lies in [lower - y, upper - y] for each
     class, with y rounded. Of a class that is not shown, only y <= `logs` is certain.
     """
-    import torch
-
     slack = _ROUNDING * (logs.abs() + 4)
     least = (lower - logs - slack).amax(1)
     most = torch.where(shown, upper - logs + slack, torch.inf).amin(1)

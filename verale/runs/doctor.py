@@ -7,6 +7,7 @@ import platform
 import re
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -53,8 +54,7 @@ class Extra:
 
 @dataclass(frozen=True)
 class Device:
-    """A device of torch: whether it computes as proofs need it (`verale.rounding.device`), and what it is, or what it
-    computes wrong, or why it does not work."""
+    """A device of torch: whether it computes as proofs need it (`verale.rounding.device`), and what it is or does."""
 
     name: str
     usable: bool
@@ -63,8 +63,7 @@ class Device:
 
 @dataclass(frozen=True)
 class KernelCheck:
-    """A kernel of the checker, tried on the packaged certificate and on a wrong one: whether it tells them apart, and
-    whether it is optional for audits."""
+    """A kernel of the checker, tried on the packaged certificate and on a wrong one; whether audits can do without."""
 
     kernel: str
     works: bool
@@ -106,10 +105,8 @@ def diagnose() -> Diagnosis:
 def _requirements() -> tuple[tuple[Package, ...], tuple[Extra, ...]]:
     """The core packages and the extras that the installed distribution declares."""
     try:
-        requirements, extras = (
-            metadata.requires("verale") or [],
-            metadata.metadata("verale").get_all("Provides-Extra") or [],
-        )
+        requirements = metadata.requires("verale") or []
+        extras = metadata.metadata("verale").get_all("Provides-Extra") or []
     except metadata.PackageNotFoundError:
         return (), ()
     packages: dict[str, list[Package]] = {name: [] for name in ("", *extras)}
@@ -119,7 +116,10 @@ def _requirements() -> tuple[tuple[Package, ...], tuple[Extra, ...]]:
         name = re.match(r"[\w.-]+", needs.strip())
         if name is not None and name[0] != "verale":
             limits = re.sub(r"^\[[^]]*\]", "", needs.strip()[name.end() :]).strip(" ()")
-            packages.setdefault(extra[1] if extra else "", []).append(Package(name[0], limits, _version(name[0])))
+            version = None
+            with suppress(metadata.PackageNotFoundError):
+                version = metadata.version(name[0])
+            packages.setdefault(extra[1] if extra else "", []).append(Package(name[0], limits, version))
     return tuple(packages.pop("")), tuple(
         Extra(
             *(name, _GIVES.get(name, ""), tuple(needed)),
@@ -128,13 +128,6 @@ def _requirements() -> tuple[tuple[Package, ...], tuple[Extra, ...]]:
         )
         for name, needed in sorted(packages.items())
     )
-
-
-def _version(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def _devices() -> Iterator[Device]:

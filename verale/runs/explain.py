@@ -1,4 +1,14 @@
-"""A run: latents explained into a folder, one certificate an image and a table; an interrupted run is resumed."""
+"""A run: latents explained into a folder, one certificate an image and a table, by the workers that do what is left.
+
+Whether the workers are processes of this machine or of a Ray cluster: what is done is taken over, what is left is cut
+into parts, and parts are told in the images' order.
+
+The folder holds the certificates and the table of one run, never of two, whatever interrupted it. `run.json` says which
+run it is: everything that the results depend on. A certificate gets its name only when it is complete, and counts once
+the table has its line, which holds its digest. So after an interruption, be it Ctrl-C, kill -9 or a full disk, it is
+known what is there, and the rest can be explained as if nothing had happened. What the run wrote and does not count is
+removed; what it did not write is named, and stays (`verale.runs.written`).
+"""
 
 from __future__ import annotations
 
@@ -6,35 +16,222 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from verale.errors import InputError, LatentsError
-from verale.files import LARGEST_LATENTS, read
+import torch
+from torch import Tensor
+
+from verale.checker.deployment import Deployment
+from verale.errors import InputError, LatentsError, option
+from verale.files import LARGEST_LATENTS, certificate_name, read
+from verale.head import Head, digest_of_all, labelled_file, load_labelled, patches_of, require_labels
 from verale.runs.folder import certificate_names, locked, pictures_in
 from verale.runs.inputs import HEAD, LATENTS, LINK, LINK_TYPE, RUN_FILE, SOURCE, TABLE, sha256_of
 from verale.runs.options import RunOptions
-from verale.runs.parts import Explainer, explain_in_processes
-from verale.runs.run import ExplainRun, Range, RunFolder
-from verale.runs.table import Explained
-from verale.runs.written import RequiredFile, WrittenFiles
+from verale.runs.parts import Explainer, Range, cut, explain_in_processes
+from verale.runs.seen import SeenPictures
+from verale.runs.source import SourceFile
+from verale.runs.table import Explained, csv_lines, read_table
+from verale.runs.written import RequiredFile, WrittenFiles, moved
+from verale.search import Batches, SearchOptions
 from verale.version import __version__
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from verale.checker.deployment import Deployment
-    from verale.head import Head
-    from verale.runs.seen import SeenPictures
-    from verale.search import Batches, SearchOptions
 
 _log = logging.getLogger(__name__)
 
 _TYPE = "urn:verale:run:v1"
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainRun:
+    """A run over `total` images. Iterating over it explains those that are left, and gives their rows, in the images'
+    order, each once it and those before it are in the store. `work` explains ranges of images, part by part, in any
+    order, and puts rows there."""
+
+    store: RunFolder
+    total: int
+    work: Callable[[list[Range]], Iterator[list[Explained]]]
+    compared: bool = True
+
+    @property
+    def done(self) -> int:
+        """How many images are explained."""
+        return len(self.store.by_index)
+
+    @property
+    def rows(self) -> list[Explained]:
+        """The rows of images that are explained, in the images' order."""
+        return self.store.rows
+
+    def __iter__(self) -> Iterator[Explained]:
+        left = gaps(self.store.by_index, self.total)
+        yield from in_order(self.work(left), (index for part in left for index in range(*part)))
+        self.store.finish(self.total)
+
+
+def gaps(done: Container[int], total: int) -> list[Range]:
+    """The ranges of [0, total) in which nothing is done."""
+    left: list[Range] = []
+    for index in range(total):
+        if index not in done:
+            start = left.pop()[0] if left and left[-1][1] == index else index
+            left.append((start, index + 1))
+    return left
+
+
+def in_order(parts: Iterable[Sequence[Explained]], left: Iterable[int]) -> Iterator[Explained]:
+    """The rows of the images that are left in the order of these, each as soon as all before it are there."""
+    todo, waiting = deque(left), dict[int, Explained]()
+    for rows in parts:
+        waiting |= {row.index: row for row in rows}
+        while todo and todo[0] in waiting:
+            yield waiting.pop(todo.popleft())
+
+
+class RunFolder:
+    """The folder of a run of `images` images, explained `batch` at a time. It is only looked at until `begin`; with
+    `overwrite` another run begins, whatever the folder holds. `by_index` are the rows of images whose batch is
+    complete. Raises InputError: the folder holds another run, or a file that the run did not write has the name of one
+    of its own."""
+
+    def __init__(
+        self, files: WrittenFiles, run: dict[str, Any], images: int, batch: int, overwrite: bool = False
+    ) -> None:
+        self._files, self._run = files, run
+        self.directory = files.directory
+        self.is_begun = not overwrite and files.exists(RUN_FILE)
+        self.by_index: dict[int, Explained] = {}
+        self._stamps: dict[str, tuple[int, ...] | None] = {}
+        """Of the files that the end looks for, when they were written, or before they were read."""
+        self._described = b""
+        if self.is_begun:
+            self._require_same(run, images)
+            if files.exists(TABLE) and not files.is_ours(TABLE):
+                raise self._changed(TABLE)
+            rows = read_table(files.directory / TABLE, whole=False) if files.exists(TABLE) else []
+            usable = {row.index: row for row in map(self._usable, rows) if row is not None}
+            for part in (range(*part) for part in cut([(0, images)], batch)):
+                self.by_index |= {i: usable[i] for i in part} if all(i in usable for i in part) else {}
+            for name in self._uncounted():
+                if not files.is_ours(name):
+                    raise self._changed(name)
+
+    def begin(self) -> None:
+        """Begin the run, or remove what an interruption left that does not count. Raises InputError."""
+        if not self.is_begun:
+            self._described = (json.dumps(self._run, indent=1) + "\n").encode()
+            self._stamps[RUN_FILE] = self._files.write(RUN_FILE, self._described)
+        self._files.remove_temporaries()
+        for name in self._uncounted():
+            self._files.remove(name)
+        self._write_table()
+
+    def add(self, certificates: Sequence[tuple[str, bytes]], rows: Sequence[Explained]) -> None:
+        """Write a batch's certificates (name, bytes), then its rows, which make them count. Raises InputError."""
+        for name, data in certificates:
+            self._stamps[name] = self._files.write(name, data)
+        self._files.append(TABLE, csv_lines(rows).encode())
+        self.by_index |= {row.index: row for row in rows}
+
+    @property
+    def rows(self) -> list[Explained]:
+        """The rows of images that are explained, in the images' order."""
+        return [self.by_index[index] for index in sorted(self.by_index)]
+
+    def finish(self, total: int) -> None:
+        """Sort the rows of the table, and the names of the files. Raises InputError: some are not as this run left
+        them."""
+        self._files.require_there()
+        self._require_described()
+        digests = {row.certificate: str(row.sha256) for row in self.rows if row.certificate}
+        other = [name for name, digest in digests.items() if self._is_other(name, digest)]
+        gone = [name for name in other if not self._files.exists(name)]
+        if len(gone) < len(other):
+            raise self._changed(next(name for name in other if name not in gone))
+        if gone or len(self.by_index) != total:
+            raise InputError(
+                self.directory,
+                f"lacks {len(gone) or total - len(self.by_index)} of the certificates that this run wrote"
+                f" ({', '.join(gone[:1])}): they were removed meanwhile. The same command writes them again",
+            )
+        self._write_table()
+        self._files.settle()
+        self._files.require_there()
+
+    def _require_described(self) -> None:
+        """Raise InputError if `run.json` is another file by now, or was removed: then it is written again."""
+        if not self._is_other(RUN_FILE, hashlib.sha256(self._described).hexdigest()):
+            return
+        path = self.directory / RUN_FILE
+        if self._files.exists(RUN_FILE):
+            remedy = f"move it away, and say {option('overwrite', True)}"
+            raise InputError(path, f"was replaced while this command wrote here, by a file of something else; {remedy}")
+        self._files.write(RUN_FILE, self._described)
+        raise InputError(path, "was removed while this command wrote here, and is there again: run the command again")
+
+    def _is_other(self, name: str, digest: str) -> bool:
+        """Whether a file is gone, or another than the one with this digest. It is read only where its stamp differs."""
+        stamp = self._files.stamp(name)
+        return (stamp is None or stamp != self._stamps.get(name)) and not self._files.has(name, digest)
+
+    def _require_same(self, run: dict[str, Any], images: int) -> None:
+        path = self.directory / RUN_FILE
+        try:
+            self._stamps[RUN_FILE] = self._files.stamp(RUN_FILE)
+            self._described = read(path, "the description of a run")
+            there = json.loads(self._described)
+            different = [key for key in run | there if run.get(key) != there.get(key)]
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            raise InputError(
+                path, f"is not what verale explain writes ({error}); {self._files.remedy(RUN_FILE)}"
+            ) from error
+        if different:
+
+            def brief(value: object) -> str:
+                text = "nothing" if value is None else str(value)
+                return text if len(text) <= 16 else f"{text[:12]}..."
+
+            both = ", ".join(f"{key} {brief(there.get(key))} there, {brief(run.get(key))} here" for key in different)
+            remedy = self._files.remedy(RUN_FILE)
+            raise InputError(self.directory, f"holds certificates of another run ({both}); {remedy}")
+        own = {certificate_name(index) for index in range(images)}
+        foreign = [name for name in certificate_names(self.directory) if name not in own]
+        if foreign:
+            raise InputError(self.directory, f"holds {foreign[0]}, which is not of this run; {moved()}")
+
+    def _uncounted(self) -> list[str]:
+        """The certificates that do not count."""
+        counted = {row.certificate for row in self.by_index.values()}
+        return [name for name in certificate_names(self.directory) if name not in counted]
+
+    def _changed(self, name: str) -> InputError:
+        return InputError(
+            self.directory / name,
+            "is not as this run left it, so it stays: move it away, then the same command does what is missing",
+        )
+
+    def _usable(self, row: Explained) -> Explained | None:
+        """The row if its image is explained: its certificate has the digest noted, or a reason says why it has none."""
+        if row.certificate is None:
+            return None if row.reason is None else row
+        if row.certificate != certificate_name(row.index):
+            return None
+        try:
+            self._stamps[row.certificate] = self._files.stamp(row.certificate)
+            if hashlib.sha256(read(self.directory / row.certificate, "a certificate")).hexdigest() != row.sha256:
+                return None
+        except InputError:
+            return None
+        return row
+
+    def _write_table(self) -> None:
+        lines = csv_lines(self.rows, heading=True).encode()
+        self._files.write(TABLE, lines)
 
 
 @contextmanager
@@ -51,37 +248,24 @@ def open_run(
     beside: Mapping[str, bytes] | None = None,
     inputs: Iterable[Path] = (),
 ) -> Iterator[ExplainRun]:
-    """Begin a run in a folder, or resume it.
+    """Begin a run in a folder, or resume it; one process at a time.
 
     The same head, latents, labels, options and version make the same run. What an interrupted run has written is kept:
     each image, or each batch where images are not searched alone. The bytes of a certificate do not depend on where the
-    run was interrupted.
+    run was interrupted, nor on `how` it runs: by default with one process for each core, where the images take seconds;
+    on another device than the CPU, this process alone. To overwrite is to remove what an earlier run noted in the
+    folder, even if it is of the same run.
 
-    The folder also gets the head and the latents, so that it can be audited on its own.
+    The latents are (N, D, H, W) or (N, L, D), float32 or float64, exact. The folder also gets the head and the latents,
+    as `files` if they were read from these paths, so that it can be audited on its own; and, first, the files `beside`,
+    by name, by default those of `seen`. With `seen`, pictures and their network, certificates are about these, and the
+    latents are for pages alone. With a deployment only certificates are kept that hold in float32 too. `inputs` are
+    other files that were read, which stay.
 
-    Args:
-        directory: where certificates, `explanations.csv` and `run.json` go; one process at a time.
-        head: the head.
-        latents: (N, D, H, W) or (N, L, D), float32 or float64, exact.
-        options: how to explain.
-        labels: N true classes, if they are known.
-        how: how it runs; the bytes do not depend on it. To overwrite is to remove what an earlier run noted in the
-            folder, even if it is of the same run. By default there is one process for each core, where the images take
-            seconds; on another device than the CPU, this process alone.
-        files: the paths from which head and latents were read, where they were; None for latents of another form.
-        deployment: keep only certificates that hold in float32 too, computed like this (`verale.runs.parts.Reserves`).
-        seen: pictures and their network. Then certificates are about these, and the latents are for pages alone.
-        beside: other files that the folder gets first, by name; by default those of `seen`.
-        inputs: the files that were read, beside `files` and those of `seen`. They stay.
-
-    Raises:
-        LatentsError: latents or labels that do not fit this head.
-        UsageError: a paradigm that is not defined for the head, or a deployment of a readout that is not linear.
-        InputError: a folder that cannot be written, or holds another run, or a file that is in the way.
-        In all these cases nothing is written or removed.
+    Raises LatentsError: latents or labels that do not fit this head; UsageError: a paradigm that is not defined for the
+    head, or a deployment of a readout that is not linear; InputError: a folder that cannot be written, or holds another
+    run, or a file that is in the way. In all these cases nothing is written or removed.
     """
-    from verale.head import require_labels
-
     explainer = Explainer(head, options, deployment, None if seen is None else seen.through)
     batches = explainer.batches(latents if seen is None else seen.pictures)
     how = RunOptions() if how is None else how
@@ -94,7 +278,11 @@ def open_run(
     if seen is not None:
         seen.require_apart(directory)
     inputs = [*inputs, *map(Path, filter(None, files or ())), *(() if seen is None else seen.paths)]
-    link = link_of(directory, None if files is None else files[1])
+    link, file = None, files[1] if files is not None else None
+    if file is not None and os.stat(file).st_size > LARGEST_COPY:
+        absolute = os.path.abspath(file)
+        record = {"_type": LINK_TYPE, "file": os.path.relpath(absolute, directory.resolve()), "absolute": absolute}
+        link = f"{json.dumps(record | {'sha256': sha256_of(file)}, indent=1)}\n".encode()
     with locked(directory) as held:
         written = WrittenFiles(directory, held)
         batch = 1 if batches.are_alone else batches.size
@@ -102,8 +290,12 @@ def open_run(
         needed = {name: RequiredFile(partial(written.holds, name, data)) for name, data in beside.items()}
         own = _Inputs(written, head, latents, run["latents"], labels, files or ("", None), link)
         needed |= own.needed()
-        if SOURCE not in beside:
-            _require_same_source(written, run, how.overwrite)
+        if SOURCE not in beside and written.exists(SOURCE) and not (how.overwrite and written.is_ours(SOURCE)):
+            # Head and latents captured from images: no other ones may stand beside it.
+            remedy = written.remedy(SOURCE)
+            if not SourceFile.read(directory / SOURCE, remedy).is_of(run["head"], run["latents"]):
+                problem = f"describes another head or other latents than those of this run; {remedy}"
+                raise InputError(directory / SOURCE, problem)
         if folder.is_begun:
             written.require_kept(needed)
         else:
@@ -129,23 +321,8 @@ def open_run(
         yield ExplainRun(folder, len(batches.images), work)
 
 
-def _require_same_source(written: WrittenFiles, run: dict[str, Any], overwrite: bool) -> None:
-    """Raise InputError if the folder holds head and latents captured from images, and the run has others."""
-    path = written.directory / SOURCE
-    if written.exists(SOURCE) and not (overwrite and written.is_ours(SOURCE)):
-        from verale.runs.source import SourceFile
-
-        remedy = written.remedy(SOURCE)
-        if not SourceFile.read(path, remedy).is_of(run["head"], run["latents"]):
-            raise InputError(path, f"describes another head or other latents than those of this run; {remedy}")
-
-
 def _description(batches: Batches, latents: Tensor, labels: Sequence[int] | None) -> dict[str, Any]:
     """What the results depend on."""
-    import torch
-
-    from verale.head import digest_of_all, patches_of
-
     options = batches.options
     return {
         "_type": _TYPE,
@@ -172,26 +349,10 @@ LARGEST_COPY = 2**30
 """The most bytes of latents that a run's folder holds itself."""
 
 
-def link_of(folder: Path, file: str | None) -> bytes | None:
-    """The bytes of a folder's link to a latents file that is too large for a copy; None where it is not. Raises
-    InputError."""
-    if file is None or os.stat(file).st_size <= LARGEST_COPY:
-        return None
-    absolute = os.path.abspath(file)
-    link = {"_type": LINK_TYPE, "file": os.path.relpath(absolute, folder.resolve()), "absolute": absolute}
-    return f"{json.dumps(link | {'sha256': sha256_of(file)}, indent=1)}\n".encode()
-
-
 @dataclass(frozen=True, eq=False)
 class _Inputs:
-    """Head and latents of a run, of which its folder keeps a copy, or a link to latents that are too large for one.
-
-    Attributes:
-        latents: as stored, and `digest`, that of all of them, by value.
-        labels: the true classes, if they are known.
-        files: the paths from which head and latents were read, where they were. Their bytes are copied.
-        link: what stands for a copy of the latents, where they are large. A copy that is there counts nevertheless.
-    """
+    """Head and latents of a run, with the true classes if they are known, of which its folder keeps a copy of the
+    files' bytes; or `link` to latents that are too large for one. A copy that is there counts nevertheless."""
 
     written: WrittenFiles
     head: Head
@@ -217,24 +378,18 @@ class _Inputs:
 
     def keep(self) -> None:
         """Write what the folder lacks. Raises InputError: it cannot be written; a file changed since it was read."""
+        head_file, file = self.files
         if not self.written.exists(HEAD):
-            self._keep_head(self.files[0])
-        if not self.written.exists(LATENTS):
-            self._keep_latents(self.files[1])
-
-    def _keep_head(self, file: str) -> None:
-        data = read(file, "a head file (safetensors)") if file else self.head.to_bytes()
-        if hashlib.sha256(data).hexdigest() == self.head.digest:
-            self.written.write(HEAD, data)
-        elif file:
-            raise _changed(file)
-        else:
-            path = self.written.directory / HEAD
-            _log.warning("%s is not written: the head was read from a file of other bytes; copy that file here", path)
-
-    def _keep_latents(self, file: str | None) -> None:
-        from verale.head import labelled_file
-
+            data = read(head_file, "a head file (safetensors)") if head_file else self.head.to_bytes()
+            if hashlib.sha256(data).hexdigest() == self.head.digest:
+                self.written.write(HEAD, data)
+            elif head_file:
+                raise _changed(head_file)
+            else:
+                problem = "is not written: the head was read from a file of other bytes; copy that file here"
+                _log.warning("%s %s", self.written.directory / HEAD, problem)
+        if self.written.exists(LATENTS):
+            return
         if file is None:
             self.written.write(LATENTS, labelled_file(self.latents, self.labels))
         elif self.link is not None:
@@ -251,8 +406,6 @@ class _Inputs:
 
     def _are_in(self, path: Path, data: bytes | None = None) -> bool:
         """Whether a file, which may have been read already, holds these latents and labels."""
-        from verale.head import digest_of_all, load_labelled, patches_of
-
         labels = None if self.labels is None else list(self.labels)
         try:
             there, known = load_labelled(path, data)

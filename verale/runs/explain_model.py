@@ -8,11 +8,25 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from verale.adapters import ARCHITECTURES
+from verale.adapters.accounts import said_of
+from verale.adapters.cabrnet.heads import head_of_model, is_cabrnet
 from verale.adapters.fields import Origin
+from verale.adapters.latents import find_layer, require_module
+from verale.adapters.published import calling, fitting, head_of_own, reservation
+from verale.adapters.receptive_field import fields_of
+from verale.adapters.state import unwrap
+from verale.certificate import Certificate
 from verale.errors import HeadError, UsageError
 from verale.files import in_one_line
+from verale.head import Head, require_head, require_kind
 from verale.options import keywords
 from verale.runs.capture import captured_before, earlier_source
 from verale.runs.check import Capture, compare
@@ -26,19 +40,12 @@ from verale.runs.table import Explained, reasons
 from verale.search.options import SearchOptions
 from verale.version import __version__
 
-if TYPE_CHECKING:
-    from torch import Tensor, nn
-
-    from verale.certificate import Certificate
-    from verale.head import Head
-
 _log = logging.getLogger(__name__)
 
 _OWN = "head=verale.Head(weight, geometry, similarity, prototypes): docs/architectures.md#a-head-of-your-own"
 """What to give where no published architecture fits."""
 
-_ON_ITS_PATCH = 1e-3
-"""How much a coordinate of a prototype may differ from the patch that it was copied from."""
+_ON_ITS_PATCH = 1e-3  # how much a coordinate of a prototype may differ from the patch that it was copied from
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +67,6 @@ class ExplainedModel:
     @property
     def certificates(self) -> list[Certificate | None]:
         """One for each image; None where there is none (`rows` has the reason)."""
-        from verale.certificate import Certificate
-
         return [
             None if row.certificate is None else Certificate.load(self.folder / row.certificate) for row in self.rows
         ]
@@ -142,10 +147,6 @@ def explain_model(
     Soundness: certificates are about the head. That the head is the model's is compared on these images, within what
     float32 may do (`verale.check`); that the latents are those of the images, only the model can tell.
     """
-    from verale.adapters.latents import find_layer, require_module
-    from verale.adapters.published import calling, reservation
-    from verale.adapters.state import unwrap
-
     require_module(model, "verale.explain_model(model, layer, images, out=...)")
     _require(out=out, options=options, class_names=class_names, prototype_images=prototype_images)
     _require(jobs=jobs, overwrite=overwrite)
@@ -164,31 +165,35 @@ def explain_model(
     known, classes = known_labels(given, labels, found)
     directory = Path(out)
     capture = Capture(model, layer, found.classes, logits, calls, arguments)
-    described = {
-        **_described(capture, found),
+    described: dict[str, Any] = {
+        "model": f"{type(model).__module__}.{type(model).__qualname__}",
+        "layer": layer,
+        "state_sha256": _digest_of_state(model),
+        "versions": {"verale": __version__, "torch": torch.__version__},
+        "head_sha256": found.digest,
         "arch": arch,
-        "prototype_images": None if origins is None else origins.digests(),
+        "prototype_images": None,
     }
-    source = _source(described, given, known, class_names or classes)
+    if origins is not None:
+        bound = origins.images.entries([None] * len(origins.images))
+        described["prototype_images"] = [image.sha256 for image in bound]
+    names = class_names or classes
+    source = SourceFile.build(
+        described | given.describe(),
+        str(given.folder),
+        None if names is None else list(map(str, names)),
+        given.entries(known or [None] * len(given)),
+    )
     shown = [given, *([] if origins is None else [origins.images])]
     inputs = [file for images in shown if isinstance(images, ImageFiles) for file in images.files]
     earlier = earlier_source(directory, source, overwrite, inputs)
     latents = None if earlier is None else captured_before(directory, earlier)
     comparison, beside = None, {}
     if latents is None:
-        compared = capture.forward(given)
-        latents, comparison = compared.latents, compare(found, compared, known)
-        if not comparison.agrees:
-            field, problem = _disagreement(comparison)
-            left_out = None if arch is None else reservation(arch, unwrap(model.state_dict()))
-            raise HeadError(field, problem + (f"; {left_out}" if left_out else ""))
-        if comparison.other_classes or comparison.closer is not None:
-            _log.warning("%s", comparison)
-        for warning in comparison.warnings:
-            _log.warning("%s", warning)
+        latents, comparison = _compared(capture, found, given, known, arch)
         places = None if origins is None else origins.places(capture, found)
-        fields = _receptive_fields(capture, given)
-        source = source.noting(receptive_fields=fields).of_latents(latents)
+        fields = None if calls != 1 else fields_of(model, next(iter(given.batches(1)))[0], layer)
+        source = source.noting(receptive_fields=None if fields is None else fields.record()).of_latents(latents)
         source = source.noting(largest_difference_of_logits=comparison.difference, prototypes=places)
         beside = {SOURCE: source.to_bytes()}
         for images in shown:
@@ -199,37 +204,29 @@ def explain_model(
     return ExplainedModel(directory, found, comparison, tuple(sorted(rows, key=lambda row: row.index)))
 
 
-def _receptive_fields(capture: Capture, images: ModelImages) -> dict[str, object] | None:
-    """What `source.json` says of the patches' receptive fields; None where they are not known."""
-    from verale.adapters.receptive_field import fields_of
-
-    if capture.calls != 1:
-        return None
-    fields = fields_of(capture.model, next(iter(images.batches(1)))[0], capture.layer)
-    return None if fields is None else fields.record()
-
-
-def _described(capture: Capture, head: Head) -> dict[str, Any]:
-    """Entries of `source.json`."""
-    import torch
-
-    kind = type(capture.model)
-    return {
-        "model": f"{kind.__module__}.{kind.__qualname__}",
-        "layer": capture.layer,
-        "state_sha256": _digest_of_state(capture.model),
-        "versions": {"verale": __version__, "torch": torch.__version__},
-        "head_sha256": head.digest,
-    }
+def _compared(
+    capture: Capture, head: Head, images: ModelImages, labels: Sequence[int] | None, arch: str | None
+) -> tuple[Tensor, ModelComparison]:
+    """The model's latents, and its logits beside the head's. Raises HeadError: the head does not compute them."""
+    compared = capture.forward(images)
+    comparison = compare(head, compared, labels)
+    if not comparison.agrees:
+        cause = comparison.alike[0] if comparison.alike else ""
+        named = cause.split("=")[0] if "; you gave " in cause else "logits"
+        left_out = None if arch is None else reservation(arch, unwrap(capture.model.state_dict()))
+        raise HeadError(
+            named if comparison.in_domain or cause else "domain",
+            "; ".join([*str(comparison).splitlines(), *([left_out] if left_out else [])]),
+        )
+    if comparison.other_classes or comparison.closer is not None:
+        _log.warning("%s", comparison)
+    for warning in comparison.warnings:
+        _log.warning("%s", warning)
+    return compared.latents, comparison
 
 
 def _require(**given: object) -> None:
     """Raise UsageError for arguments of another kind than those that `explain_model` takes."""
-    import numpy as np
-    import torch
-
-    from verale.head import require_kind
-
     some = (list, tuple, np.ndarray, torch.Tensor)
     expected: dict[str, tuple[tuple[type, ...], str]] = {
         "out": ((str, os.PathLike), "the path of a folder"),
@@ -248,12 +245,6 @@ def _require(**given: object) -> None:
 
 def _head(model: nn.Module, arch: str | None, options: dict[str, Any], head: Head | None) -> tuple[str | None, Head]:
     """The architecture, where there is one, and the head: given, or the model's. Raises UsageError, HeadError."""
-    from verale.adapters import ARCHITECTURES
-    from verale.adapters.accounts import said_of
-    from verale.adapters.cabrnet.heads import head_of_model, is_cabrnet
-    from verale.adapters.published import fitting, head_of_own
-    from verale.head import require_head
-
     if head is not None:
         if arch is not None or options:
             raise UsageError("head is given, expected no arch and no options beside it")
@@ -277,15 +268,6 @@ def _head(model: nn.Module, arch: str | None, options: dict[str, Any], head: Hea
     return arch, head_of_own(arch, model, options)
 
 
-def _source(
-    described: dict[str, Any], images: ModelImages, labels: list[int] | None, classes: Sequence[str] | None
-) -> SourceFile:
-    """What `source.json` says before the latents are there: what they will be made from."""
-    network = {**described, **images.describe()}
-    entries = images.entries(labels or [None] * len(images))
-    return SourceFile.build(network, str(images.folder), None if classes is None else list(map(str, classes)), entries)
-
-
 @dataclass(frozen=True, eq=False)
 class _PrototypeImages:
     """The training images of prototypes."""
@@ -296,8 +278,6 @@ class _PrototypeImages:
     @classmethod
     def of(cls, given: Any, preprocess: Callable[[Any], Any] | None, head: Head) -> _PrototypeImages | None:
         """As `explain_model` takes them. Raises UsageError."""
-        import torch
-
         if given is None:
             return None
         if len(given) != head.size:
@@ -313,10 +293,6 @@ class _PrototypeImages:
                 raise UsageError("prototype_images are tensors of several shapes, expected (3, H, W) of one size")
             kept = kept if isinstance(kept, torch.Tensor) else torch.stack(list(kept))
         return cls(present, model_images(kept, preprocess, "prototype_images", "prototype_images"))
-
-    def digests(self) -> list[str | None]:
-        """What binds the images."""
-        return [image.sha256 for image in self.images.entries([None] * len(self.images))]
 
     def places(self, capture: Capture, head: Head) -> list[dict[str, Any]]:
         """For each prototype the patch that it was copied from. Raises UsageError, LatentsError."""
@@ -336,8 +312,6 @@ class _PrototypeImages:
 
 def _place(head: Head, prototype: int, latents: Tensor) -> tuple[int, int] | None:
     """Row and column of the patch (D, H, W) that is a prototype; None if it is not there."""
-    from torch.nn.functional import normalize
-
     columns = latents.shape[2]
     if head.prototypes is None:  # of a softmax head the channel is greatest where the prototype is
         row, column = divmod(int(latents.softmax(0)[prototype].argmax()), columns)
@@ -352,18 +326,8 @@ def _place(head: Head, prototype: int, latents: Tensor) -> tuple[int, int] | Non
     return row, column
 
 
-def _disagreement(comparison: ModelComparison) -> tuple[str, str]:
-    """The field and the problem of a HeadError."""
-    cause = comparison.alike[0] if comparison.alike else ""
-    named = cause.split("=")[0] if "; you gave " in cause else "logits"
-    field = named if comparison.in_domain or cause else "domain"
-    return field, "; ".join(str(comparison).splitlines())
-
-
 def _digest_of_state(model: nn.Module) -> str:
     """SHA-256 of all parameters and buffers: name, type and shape in words, and the bytes, in the order of names."""
-    import torch
-
     whole = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
         if isinstance(tensor, torch.Tensor):

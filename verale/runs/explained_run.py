@@ -31,21 +31,13 @@ OBSERVABLES = {
 }
 """By the geometry's name in head files: what comparing a patch with a prototype gives."""
 
-_LONGEST = 200
-"""The most characters of a class's name, for people."""
-
-
-def _remedy() -> str:
-    return f"restore it, or explain again with {option('overwrite', True)}"
+_LONGEST = 200  # the most characters of a class's name, for people
 
 
 @dataclass(frozen=True, eq=False)
 class HeadOfRun:
-    """The head of a run, as the checker reads it.
-
-    Attributes:
-        compared: whether its file says that its logits were compared with the network's.
-    """
+    """The head of a run, as the checker reads it; `compared` where its file says that its logits were compared with the
+    network's."""
 
     path: str
     head: Head
@@ -92,11 +84,7 @@ class CertificateFile:
 
 @dataclass(frozen=True, eq=False)
 class ExplainedRun:
-    """A folder that `verale explain` wrote.
-
-    Attributes:
-        given: the folder, as given.
-    """
+    """A folder that `verale explain` wrote, `given` by this path."""
 
     given: str
     folder: Path
@@ -106,14 +94,7 @@ class ExplainedRun:
 
     @classmethod
     def of(cls, given: str, head: str | None = None) -> ExplainedRun:
-        """Read a run.
-
-        Args:
-            head: the path of its head's file; by default the folder's own.
-
-        Raises:
-            InputError: not such a folder, no rows, or no head.
-        """
+        """Read a run; its head's file is by default the folder's own. Raises InputError."""
         if not lexists(given):
             raise InputError(given, "there is no such folder; expected one that verale explain wrote")
         if not Path(given).is_dir():
@@ -125,13 +106,7 @@ class ExplainedRun:
         if head is None and not lexists(own):
             what = "has no head.safetensors, without which statements mean nothing"
             raise InputError(given, f"{what}; put the head that was explained there")
-        return cls(
-            given,
-            folder,
-            rows,
-            load_source(folder / SOURCE),
-            HeadOfRun.of(head or SentFile(own)),
-        )
+        return cls(given, folder, rows, load_source(folder / SOURCE), HeadOfRun.of(head or SentFile(own)))
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -164,26 +139,23 @@ class ExplainedRun:
         return {index: digest for index, digest in found.items() if digest is not None} if all(found.values()) else None
 
     def stated(self, index: int) -> CertificateFile | None:
-        """The certificate of an image; None if it has none.
-
-        Raises:
-            InputError: one that cannot be read, is not about the run's head, or is not the one that the table names.
-        """
+        """The certificate of an image; None if it has none. Raises InputError: it is not this run's."""
         row = self.rows[index]
         if row.certificate is None:
             return None
         path = self.folder / row.certificate
         if not is_certificate_name(row.certificate):
             raise InputError(self.folder, f"its table names the certificate {row.certificate!r}, which no run has")
+        remedy = f"restore it, or explain again with {option('overwrite', True)}"
         data = read(SentFile(path), "a certificate (.ale.json)", LARGEST + 1)
         if row.sha256 not in (None, hashlib.sha256(data).hexdigest()):
-            raise InputError(path, f"has another SHA-256 than the table says, so it was changed; {_remedy()}")
+            raise InputError(path, f"has another SHA-256 than the table says, so it was changed; {remedy}")
         try:
             certificate = read_certificate(data)
             if certificate.head == self.head.sha256:
                 certificate.check_against(self.head.head)
         except CheckerError as error:
-            raise InputError(path, f"is not a certificate ({error}); {_remedy()}") from error
+            raise InputError(path, f"is not a certificate ({error}); {remedy}") from error
         if certificate.head != self.head.sha256:
             raise InputError(
                 path,
@@ -196,15 +168,18 @@ class ExplainedRun:
         return CertificateFile(path, data, certificate)
 
     def with_latents(self, path: str | None = None) -> ExplainedRun:
-        """The same run, which knows the digests of all latents by a latents file, by default the folder's own, if
-        nothing else tells them."""
+        """The same run, with the digests of a latents file, by default the folder's own, if nothing else tells them."""
         if path is None and lexists(self.folder / LATENTS):
             path = SentFile(self.folder / LATENTS)
         if path is None or set(self.rows) <= set(range(len(self.source.latents))):
             return self
         if all(row.certificate is not None for row in self.rows.values()):
             return self
-        return replace(self, source=replace(self.source, latents=_digests(path)))
+        from verale.head import image_digests, load_latents
+
+        latents = load_latents(path)
+        with naming(path, LatentsError):
+            return replace(self, source=replace(self.source, latents=tuple(image_digests(latents))))
 
     def latents(self, index: int) -> str | None:
         """The digest of an image's latents, where it is known."""
@@ -218,11 +193,3 @@ class ExplainedRun:
         """The digests of all images' latents, by index; None unless all are known."""
         found = {index: self.latents(index) for index in self.rows}
         return {index: digest for index, digest in found.items() if digest is not None} if all(found.values()) else None
-
-
-def _digests(path: str) -> tuple[str, ...]:
-    from verale.head import image_digests, load_latents
-
-    latents = load_latents(path)
-    with naming(path, LatentsError):
-        return tuple(image_digests(latents))

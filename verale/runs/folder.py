@@ -21,19 +21,11 @@ from verale.runs.inputs import HEAD, LATENTS, LINK, NETWORK, PICTURES, RUN_FILE,
 from verale.runs.table import csv_table
 from verale.runs.written import FILES, HeldFolder, RequiredFile, WrittenFiles, noted_in, run_around
 
-_OF_RUN = (
-    *(HEAD, LATENTS, LINK, SOURCE, NETWORK, PICTURES, f"{PICTURES}.safetensors"),
-    *(RUN_FILE, TABLE, FILES),
-)
+_OF_RUN = (*(HEAD, LATENTS, LINK, SOURCE, NETWORK, PICTURES, f"{PICTURES}.safetensors"), *(RUN_FILE, TABLE, FILES))
 
 
 PATIENCE = 10.0
 """The seconds in which another process that writes a few files into a folder is done."""
-
-
-def is_of_run(name: str) -> bool:
-    """Whether a file of this name, relative to a run's folder, is taken for one of the run's."""
-    return name in _OF_RUN or name.startswith(f"{PICTURES}/") or ("/" not in name and name.endswith(CERTIFICATE_SUFFIX))
 
 
 def certificate_names(directory: Path) -> list[str]:
@@ -53,14 +45,9 @@ def pictures_in(directory: Path, needed: Collection[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class ResultFolder:
-    """A folder of results that are no run: certificates with a record, a table and a page of them, and the head.
-
-    Each file is whole or not there. The record is removed first and written last: where it is, all others are there.
-
-    Attributes:
-        name: of the record, `NAME.json`, of `NAME.csv` and of `NAME.html`.
-        overwrite: whether to remove what an earlier command noted there.
-    """
+    """A folder of results that are no run: certificates with a record, `NAME.json`, a table and a page of them,
+    `NAME.csv` and `NAME.html`, and the head. Each file is whole or not there. The record is removed first and written
+    last: where it is, all others are there. With `overwrite` what an earlier command noted there is removed."""
 
     name: str
     directory: Path
@@ -88,10 +75,7 @@ class ResultFolder:
         latents: bytes | None = None,
     ) -> None:
         """Write the record as JSON, the table's rows, the page, certificates by their names, and latents, if any.
-
-        Raises:
-            InputError: a folder that cannot be written, or that holds other files of these names.
-        """
+        Raises InputError: a folder that cannot be written, or that holds other files of these names."""
         contents = (f"{json.dumps(record, indent=1)}\n".encode(), csv_table(rows), page, self.head, latents)
         named = {name: data for name, data in zip(self._names, contents, strict=False) if data is not None}
         files, record_name = {**certificates, **named}, self._names[0]
@@ -134,14 +118,8 @@ def write_beside(directory: Path, files: Mapping[str, bytes], by: str, instead_o
 
 @contextmanager
 def locked(directory: Path, patience: float = 0.0) -> Iterator[HeldFolder | None]:
-    """Create the folder, and keep out other processes that call this. Yields what `WrittenFiles` writes into.
-
-    Args:
-        patience: how many seconds to wait for another process.
-
-    Raises:
-        InputError: it cannot be created, or another process writes into it.
-    """
+    """Create the folder, and keep out other processes that call this, after waiting for so many seconds. Yields what
+    `WrittenFiles` writes into. Raises InputError: it cannot be created, or another process writes into it."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -177,15 +155,12 @@ _ANOTHER = "choose another name"
 def require_output(
     path: str | Path, inputs: Iterable[str | Path | None] = (), overwrite: bool = True, by: str | None = None
 ) -> None:
-    """Raise InputError unless a command may write a file here, and replace the one that is there.
+    """Raise InputError unless a command may write a file here, and replace the one that is there, if any may be
+    replaced. Call this before the work.
 
-    It may not replace a file that it reads, whatever the names of that file are, nor a link, nor a file that verale
-    wrote into a folder and noted there, nor give a file the name of one of a run's. Call this before the work.
-
-    Args:
-        inputs: the files that the command reads, and the folders of runs; None is none.
-        overwrite: whether a file may be replaced at all.
-        by: the command, where it may replace what it noted itself.
+    It may not replace a file that it reads (`inputs`, None is none), whatever the names of that file are, nor a link,
+    nor a file that verale wrote into a folder and noted there, but for what the command `by` noted itself, nor give a
+    file the name of one of a run's.
     """
     path = Path(path)
     if not overwrite and lexists(path):
@@ -205,16 +180,17 @@ def require_output(
 
 
 def write_output(path: str | Path, data: bytes, by: str) -> None:
-    """Write a file for which `require_output` found room. A folder that notes it as written by this command notes the
-    new one. Raises InputError."""
+    """Write a file for which `require_output` found room, and note it where its folder does. Raises InputError."""
     noted = noted_in(Path(path))
     if noted is not None and noted[2] == by:
         with locked(noted[0], PATIENCE) as held:
-            WrittenFiles(noted[0], held).note({noted[1]: hashlib.sha256(data).hexdigest()}, by)
+            WrittenFiles(noted[0], held).note(noted[1], hashlib.sha256(data).hexdigest(), by)
     write_atomically(path, data)
 
 
 def _require_no_part_of_run(path: Path, folder: Path) -> None:
     real = Path(os.path.realpath(path.parent)) / path.name
-    if real.is_relative_to(folder) and is_of_run(real.relative_to(folder).as_posix()):
+    name = real.relative_to(folder).as_posix() if real.is_relative_to(folder) else ""
+    is_certificate = "/" not in name and name.endswith(CERTIFICATE_SUFFIX)
+    if name in _OF_RUN or name.startswith(f"{PICTURES}/") or is_certificate:
         raise InputError(path, f"would be taken for a file of the run in {folder}; {_ANOTHER}")

@@ -16,21 +16,21 @@ _log = logging.getLogger(__name__)
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
 """The suffixes of image files, as torchvision's ImageFolder has them."""
-_LISTED = 12
-"""The most names of a message."""
-_NUMBERED = re.compile(r"([0-9]+)\.(\D.*)", re.DOTALL)
-"""A number and a name."""
-_MOST_DIGITS = 255
-"""Of the number that a folder's name is."""
+_LISTED = 12  # the most names of a message
+_NUMBERED = re.compile(r"([0-9]+)\.(\D.*)", re.DOTALL)  # A number and a name
+_MOST_DIGITS = 255  # of the number that a folder's name is
 
 
 def image_files(folder: Path) -> list[Path]:
-    """The images of a folder, or of its subfolders, sorted by name. Raises InputError."""
-    if not folder.is_dir():
-        raise _unexpected(folder, "no such folder")
+    """The images of a folder that holds either images or one subfolder of images for each class, sorted part by part.
+    Raises InputError: there are none, or images lie both in the folder and in its subfolders."""
     files = (path for pattern in ("*", "*/*") for path in folder.glob(pattern))
-    names = [path.relative_to(folder).as_posix() for path in files if path.suffix.lower() in IMAGE_SUFFIXES]
-    return [folder / name for name in flat_or_nested(folder, names)]
+    found = [path.relative_to(folder) for path in files if path.suffix.lower() in IMAGE_SUFFIXES]
+    if len({len(path.parts) for path in found}) != 1:
+        problem = "images and folders of images" if found else "no images" if folder.is_dir() else "no such folder"
+        suffixes = ", ".join(IMAGE_SUFFIXES)
+        raise InputError(folder, f"{problem}; expected images ({suffixes}), or one folder of images for each class")
+    return [folder / path for path in sorted(found, key=lambda path: path.parts)]
 
 
 def tell_left_out(folder: Path) -> None:
@@ -50,20 +50,12 @@ def tell_left_out(folder: Path) -> None:
 
 
 def readable(
-    files: Sequence[Path],
-    skip: bool = False,
-    advance: Callable[[int], object] = lambda done: None,
+    files: Sequence[Path], skip: bool = False, advance: Callable[[int], object] = lambda done: None
 ) -> tuple[list[Path], list[InputError]]:
     """The images that can be read, all of which are decoded here, before the first is explained; and what is wrong with
-    the others. Which ones are to be turned, and are not, is told.
-
-    Args:
-        skip: whether some may be unreadable.
-        advance: called with the number of images decoded since the last call.
-
-    Raises:
-        InputError: none can be read; or one cannot, unless these are skipped. All are named.
-    """
+    the others, which `skip` allows. Which ones are to be turned, and are not, is told. `advance` is called with the
+    number of images decoded since the last call. Raises InputError: none can be read; or one cannot, unless these are
+    skipped. All are named."""
     from verale.pictures import is_turned, read_picture
 
     taken: list[Path] = []
@@ -100,36 +92,10 @@ def _shortened(names: Sequence[str]) -> str:
     return ", ".join(names[:_LISTED]) + more
 
 
-def flat_or_nested(folder: object, names: Iterable[str]) -> list[str]:
-    """The images of a folder that holds either images or one subfolder of images for each class.
-
-    Args:
-        folder: its path or URI, for messages.
-        names: paths of image files relative to the folder, with `/`; deeper ones are left out.
-
-    Returns:
-        Their names, sorted part by part.
-
-    Raises:
-        InputError: there are no images, or images lie both in the folder and in its subfolders.
-    """
-    names = list(names)
-    flat = [name for name in names if name.count("/") == 0]
-    nested = [name for name in names if name.count("/") == 1]
-    if bool(flat) == bool(nested):
-        raise _unexpected(folder, "images and folders of images" if flat else "no images")
-    return sorted(flat or nested, key=lambda name: name.split("/"))
-
-
 @dataclass(frozen=True)
 class FolderClasses:
-    """What the subfolders of a folder of images say of their classes.
-
-    Attributes:
-        index_of: the class of each subfolder; None where no class is known.
-        names: of all classes, for `source.json`; None where they are not known.
-        reading: how the subfolders were read, for people; empty where nothing else can be meant.
-    """
+    """What the subfolders of a folder of images say of their classes: the class of each, and the names of all, None
+    where they are not known; and how the subfolders were read, for people, empty where nothing else can be meant."""
 
     index_of: Mapping[str, int] | None = None
     names: list[str] | None = None
@@ -153,16 +119,8 @@ def classes_of_folders(
 
     Where the classes have no names, or subfolders are numbers and none is a name, it is the one with that number, from
     0 on or, if all are there, from 1 on. Otherwise one subfolder for each class are the classes in the order of text,
-    as torchvision's ImageFolder has them.
-
-    Args:
-        folder: its path or URI, for messages.
-        images: names of its images, relative to it, with `/`.
-        names: of the classes, where they have some.
-        as_text: whether the network was trained on subfolders in the order of text, numbers too.
-
-    Raises:
-        InputError: a subfolder with the name of no class, or of several.
+    as torchvision's ImageFolder has them; with `as_text` the network was trained so, numbers too. The images are named
+    relative to the folder, with `/`. Raises InputError: a subfolder with the name of no class, or of several.
     """
     folders = sorted({name.split("/")[0] for name in images if "/" in name})
     if not folders:
@@ -175,7 +133,7 @@ def classes_of_folders(
             return FolderClasses(index_of, list(names))
     said = f"the class folders of {folder} are read as"
     if numbers is not None:
-        complete = sorted(folders, key=numbers.__getitem__) if _is_each(numbers, classes) else None
+        complete = sorted(folders, key=numbers.__getitem__) if sorted(numbers.values()) == [*range(classes)] else None
         first = " counted from 1 on" if complete and int(complete[0]) == 1 else ""
         reading = f"{said} the numbers of classes{first}: {_listed(numbers)}"
         plain = names is None and folders == complete and not first
@@ -261,18 +219,8 @@ def _numbers(folders: Sequence[str], classes: int, as_text: bool) -> dict[str, i
     return numbers if max(numbers.values()) < classes else None
 
 
-def _is_each(index_of: Mapping[str, int], classes: int) -> bool:
-    """Whether there is one subfolder for each class."""
-    return sorted(index_of.values()) == list(range(classes))
-
-
 def _listed(index_of: Mapping[str, int]) -> str:
     """Which subfolder is which class, in short."""
     shown = sorted(index_of, key=index_of.__getitem__)[:_LISTED]
     more = f" and {len(index_of) - len(shown)} more" if len(index_of) > len(shown) else ""
     return ", ".join(f"{each} is class {index_of[each]}" for each in shown) + more
-
-
-def _unexpected(folder: object, problem: str) -> InputError:
-    suffixes = ", ".join(IMAGE_SUFFIXES)
-    return InputError(folder, f"{problem}; expected images ({suffixes}), or one folder of images for each class")

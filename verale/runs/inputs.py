@@ -59,15 +59,18 @@ def find_inputs(folder: Path, head: str | None = None, latents: str | None = Non
 
     A file that is given counts. Where the folder has another one, a warning says so. What is not given is the folder's
     own: `head.safetensors`; `latents.safetensors`, or the file in this folder to which `latents.link.json` leads.
-
-    Raises:
-        InputError: the folder's head is not the one that its `run.json` names, or the link leads out of the folder, to
-            no file, or to a file with other bytes. Neither matters where a file is given.
+    Raises InputError: the folder's head is not the one that its `run.json` names, or the link leads out of the folder,
+    to no file, or to a file with other bytes. Neither matters where a file is given.
     """
     own_head, own_latents = folder / HEAD, folder / LATENTS
     if head is None and lexists(own_head):
-        _require_head_of_run(folder)
-        head = SentFile(own_head)
+        head, named = SentFile(own_head), run_of(folder).get("head")
+        if isinstance(named, str) and (there := sha256_of(head)) != named:
+            raise InputError(
+                own_head,
+                f"is not the head that was explained ({there[:12]}... here, {named[:12]}... in {RUN_FILE}); give"
+                f" {option('head')}, or put the right file here",
+            )
     elif head is not None:
         _warn_if_different("head", head, own_head)
     if latents is None:
@@ -109,17 +112,6 @@ def images_of_run(folder: Path) -> int:
     return images if type(images) is int else 0
 
 
-def _require_head_of_run(folder: Path) -> None:
-    """Raise InputError if `run.json` names another head than the folder's. Certificates name theirs in any case."""
-    named = run_of(folder).get("head")
-    if isinstance(named, str) and (there := sha256_of(SentFile(folder / HEAD))) != named:
-        raise InputError(
-            folder / HEAD,
-            f"is not the head that was explained ({there[:12]}... here, {named[:12]}... in {RUN_FILE}); give"
-            f" {option('head')}, or put the right file here",
-        )
-
-
 def run_of(folder: Path) -> Mapping[str, object]:
     """The folder's `run.json`; empty if there is none, or something else."""
     if not lexists(folder / RUN_FILE):
@@ -146,12 +138,9 @@ def _warn_if_different(name: str, given: str, own: Path) -> None:
 
 
 def _followed(link: Path) -> str | None:
-    """The file of the link's folder to which it leads; None without a link.
-
-    Raises:
-        InputError: it leads anywhere else. Who sends a folder chooses what its link says: any file of this machine, or
-            an address that would be opened over the network.
-    """
+    """The file of the link's folder to which it leads; None without a link. Raises InputError: it leads anywhere else.
+    Who sends a folder chooses what its link says: any file of this machine, or an address that would be opened over the
+    network."""
     if not lexists(link):
         return None
     remedy = f"give {option('latents')}, or remove this file if no instance is to be checked"

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import lexists
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from verale.errors import InputError, UsageError, first_line, with_article
 from verale.files import (
@@ -28,9 +28,7 @@ from verale.files import (
     read,
 )
 from verale.runs.inputs import RUN_FILE, SOURCE, TABLE, images_of_run
-
-if TYPE_CHECKING:
-    from verale.runs.table import Explained
+from verale.runs.table import Explained, read_table
 
 _log = logging.getLogger(__name__)
 
@@ -40,8 +38,7 @@ UNLISTED = f"has no {TABLE} that lists its certificates: whether there were othe
 _LISTS = {"rules.json": "rules", "attribution.json": "explanations"}
 """The other records, and the entry of each that lists the certificates with their SHA-256."""
 
-_NAMED = 3
-"""The most files that a message names."""
+_NAMED = 3  # the most files or images that a message names
 
 
 class Stored(Protocol):
@@ -74,14 +71,8 @@ def name_of(path: str | Stored) -> str:
 
 @dataclass(frozen=True)
 class Listing:
-    """What the record of a run lists.
-
-    Attributes:
-        digests: of each certificate the SHA-256 that is noted, by its name; None where none is.
-        rows: how many images have a line.
-        images: how many the run has; 0 where that is not known.
-        record: the name of the file that lists them.
-    """
+    """What the record of a run lists: of each certificate the SHA-256, where noted, by name; how many images have a
+    line; how many the run has, 0 where unknown; and the name of the record."""
 
     digests: Mapping[str, str | None]
     rows: int
@@ -90,18 +81,20 @@ class Listing:
 
     @classmethod
     def of(cls, folder: Path) -> Listing | None:
-        """The record of a folder; None where it has none, or its table names no certificates, as the papers' do not.
-
-        Raises:
-            InputError: a table that cannot be read.
-        """
+        """The record of a folder; None where none names certificates, as the papers' tables do not. Raises
+        InputError."""
         if lexists(folder / TABLE):
-            from verale.runs.table import read_table
-
             return cls.of_rows(read_table(SentFile(folder / TABLE), whole=False), images_of_run(folder))
         for name, entry in _LISTS.items():
-            if lexists(folder / name):
-                return cls(_digests(SentFile(folder / name), entry), 0, 0, name)
+            if lexists(path := folder / name):
+                try:
+                    record = json.loads(read(SentFile(path), "a list of certificates"))
+                    digests = {each["certificate"]: each["sha256"] for each in record[entry]}
+                    if not all(isinstance(text, str) for pair in digests.items() for text in pair):
+                        raise TypeError("names and digests are no texts")
+                except (KeyError, TypeError, ValueError, RecursionError) as error:
+                    raise InputError(path, f"is not what verale wrote: {first_line(error)}") from error
+                return cls(digests, 0, 0, name)
         return None
 
     @classmethod
@@ -113,11 +106,8 @@ class Listing:
         return cls(digests, len(by_index), images) if is_record else None
 
     def differences(self, there: Mapping[str, str | None]) -> list[str]:
-        """What is missing, more, or another than is listed, one sentence each.
-
-        Args:
-            there: the certificates that lie in the folder, by name, with their SHA-256 where it is known.
-        """
+        """What is missing, more, or another than is listed, one sentence each. `there` are the certificates that lie in
+        the folder, by name, with their SHA-256 where it is known."""
         missing = [name for name in self.digests if name not in there]
         more = [name for name in there if name not in self.digests]
         other = [
@@ -139,12 +129,7 @@ def differences(
     folder: Path, digests: Mapping[str, str | None] | None = None, listed: Listing | None = None
 ) -> list[str]:
     """In what a folder of certificates is not what its own record lists, one sentence each; see `Listing.differences`.
-
-    Args:
-        folder: where the certificates lie.
-        digests: of certificates, by name, where they are known.
-        listed: the record, where it was read.
-    """
+    The certificates' digests, by name, and the record are given where they are known."""
     there = {path.name: (digests or {}).get(path.name) for path in certificates_in(folder)}
     try:
         listed = Listing.of(folder) if listed is None else listed
@@ -159,13 +144,7 @@ def differences(
 
 
 def rows_of(table: str, whole: bool) -> list[Explained]:
-    """The rows of a table, of which there are some; a warning says if its run is not finished.
-
-    Raises:
-        InputError: a table that cannot be read, or has no rows; the message names file, line and column.
-    """
-    from verale.runs.table import read_table
-
+    """The rows of a table, of which there are some; a warning says if its run is not finished. Raises InputError."""
     rows, path = read_table(table, whole=whole), Path(table)
     listed = Listing.of_rows(rows, images_of_run(path.parent)) if path.name == TABLE else None
     for difference in () if listed is None else differences(path.parent, listed=listed):
@@ -178,19 +157,6 @@ def rows_of(table: str, whole: bool) -> list[Explained]:
 def has_record(folder: Path) -> bool:
     """Whether a folder has what a run writes of what it holds."""
     return any(lexists(folder / name) for name in (TABLE, RUN_FILE, *_LISTS))
-
-
-def _digests(path: str, entry: str) -> dict[str, str | None]:
-    """The SHA-256 of each certificate that a list in JSON has, by name. Raises InputError."""
-    try:
-        listed = {
-            each["certificate"]: each["sha256"] for each in json.loads(read(path, "a list of certificates"))[entry]
-        }
-        if not all(isinstance(text, str) for pair in listed.items() for text in pair):
-            raise TypeError("names and digests are no texts")
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise InputError(path, f"is not what verale wrote: {first_line(error)}") from error
-    return listed
 
 
 def _overlooked(folder: Path) -> list[str]:
@@ -213,16 +179,9 @@ def _said(sentence: str, names: list[str]) -> str:
     return f"{sentence % number} ({some})"
 
 
-_LISTED = 3
-"""The most images that a message names."""
-
-
 def certificate_files(paths: tuple[str, ...], compared: bool = True) -> list[str]:
-    """Files as given; for each directory its certificates, sorted. Raises InputError if it has none.
-
-    Args:
-        compared: whether a warning says in what a directory is not what its run's record lists.
-    """
+    """Files as given; for each directory its certificates, sorted. Raises InputError if it has none. `compared`: a
+    warning says in what it is not what its run's record lists."""
     files: list[str] = []
     for path in map(Path, paths):
         folder = certificates_folder(path) if path.is_dir() else None
@@ -257,15 +216,8 @@ def one_certificate(path: str) -> str:
 
 
 def certificate_of(path: str, image: str | None) -> str:
-    """The file of a certificate.
-
-    Args:
-        image: which of a folder: an image's number, the name of its file or of its certificate; None where it has one.
-
-    Raises:
-        InputError: there is none.
-        UsageError: it is not said which one is meant, or of a file.
-    """
+    """The file of a certificate; of a folder, that of an image, by its number or file name, or by the certificate's, or
+    None where it has one. Raises InputError: there is none; UsageError: it is not said which one."""
     if not Path(path).is_dir():
         if not os.path.lexists(path):
             raise InputError(path, "there is no such file or folder; expected certificates")
@@ -285,7 +237,14 @@ def certificate_of(path: str, image: str | None) -> str:
     named = image if image.endswith(CERTIFICATE_SUFFIX) else certificate_name(_number(folder, image))
     if folder / named in certificates_in(folder):
         return SentFile(folder / named)
-    raise InputError(folder / named, _reason(folder, named) or "there is no such certificate; give another image")
+    rows = read_table(SentFile(folder / TABLE), whole=False) if lexists(folder / TABLE) else []
+    reasons = [row.reason for row in rows if row.index == certificate_index(named) and row.reason]
+    why = "no such certificate; give another image"
+    if any(row.certificate == named for row in rows):
+        why = f"no such certificate, though {TABLE} lists it: it was removed or renamed"
+    elif reasons:
+        why = f"no certificate of this image: {reasons[0]}"
+    raise InputError(folder / named, f"there is {why}")
 
 
 def _number(folder: Path, image: str) -> int:
@@ -303,22 +262,10 @@ def _number(folder: Path, image: str) -> int:
     if not found:
         what = "names no image" if known else f"has no {SOURCE} that names images, so none is"
         raise InputError(folder, f"{what} {image!r}; give the image's number")
-    named = ", ".join(known[number] for number in found[:_LISTED])
+    named = ", ".join(known[number] for number in found[:_NAMED])
     raise InputError(
         folder, f"names {len(found)} images {image!r} ({named}, ...); give one of these names, or a number"
     )
-
-
-def _reason(folder: Path, named: str) -> str:
-    """Why an image has no certificate, if the table says so."""
-    from verale.runs.table import read_table
-
-    number = certificate_index(named)
-    rows = read_table(SentFile(folder / TABLE), whole=False) if os.path.lexists(folder / TABLE) else []
-    if any(row.certificate == named for row in rows):
-        return f"there is no such certificate, though {TABLE} lists it: it was removed or renamed"
-    reasons = [row.reason for row in rows if row.index == number and row.reason]
-    return f"there is no certificate of this image: {reasons[0]}" if reasons else ""
 
 
 _ORIGINS = b"urn:verale:origins:"

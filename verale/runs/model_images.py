@@ -9,32 +9,25 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from verale.errors import InputError, UsageError, first_line
+from verale.head import Head, require_labels
+from verale.pictures import png, read_picture
 from verale.runs.images import classes_named, classes_of_folders, image_files, readable, tell_left_out
 from verale.runs.source import SourceImage
 
-if TYPE_CHECKING:
-    import torch
-    from torch import Tensor
-
-    from verale.head import Head
-
 _log = logging.getLogger(__name__)
 
-_COLOURS = (1, 3)
-"""The channels of a picture."""
+_COLOURS = (1, 3)  # the channels of a picture
 
 
 @dataclass(frozen=True, eq=False)
 class ImageTensors:
-    """Preprocessed images. Their values are bound by a digest each, and pictures of them are made.
-
-    Attributes:
-        values: (N, 3, H, W).
-        folder: where pictures go, a folder of OUT.
-    """
+    """Preprocessed images (N, 3, H, W), bound by a digest each; pictures of them go to this folder of OUT."""
 
     values: Tensor
     folder: str
@@ -54,13 +47,15 @@ class ImageTensors:
         batches: tuple[Tensor, ...] = self.values.split(size)  # type: ignore[no-untyped-call]
         return batches
 
-    def digests(self) -> list[str]:
-        """SHA-256 of each tensor: its type and shape in words, and its bytes, row by row, little-endian."""
-        return [_digest(image) for image in self.values]
-
     def describe(self) -> dict[str, Any]:
-        """Entries of `source.json`."""
-        return {"preprocessing": None, "tensors": self.digests()}
+        """Entries of `source.json`, with SHA-256 of each tensor: type and shape in words, and bytes, little-endian."""
+        digests = []
+        for image in self.values:
+            values = image.detach().cpu().contiguous().numpy()
+            values = values.astype(values.dtype.newbyteorder("<"))
+            shape = f"{values.dtype.name} {list(values.shape)}\n".encode()
+            digests.append(hashlib.sha256(shape + values.tobytes()).hexdigest())
+        return {"preprocessing": None, "tensors": digests}
 
     @cached_property
     def pictures(self) -> list[bytes]:
@@ -69,10 +64,6 @@ class ImageTensors:
         Values in [0, 1] are multiplied by 255 and rounded: images of `ToTensor` come out as they were. Other values are
         stretched to that range, each channel over all images.
         """
-        import torch
-
-        from verale.pictures import png
-
         if not self.files:
             return []
         values = self.values.detach().cpu().double().nan_to_num(0)
@@ -95,13 +86,8 @@ class ImageTensors:
 
 @dataclass(frozen=True, eq=False)
 class ImageFiles:
-    """Image files. Their bytes are bound by a digest each; what the callable does is not, beyond its description.
-
-    Attributes:
-        files: absolute paths.
-        preprocess: from a picture (PIL, RGB) to a tensor (3, H, W).
-        root: the folder whose images they are; None where files were given.
-    """
+    """Image files, by absolute paths, those of the folder `root` where one was given. Their bytes are bound by a digest
+    each; what the callable does, from a picture (PIL, RGB) to a tensor (3, H, W), is not, beyond its description."""
 
     files: list[Path]
     preprocess: Callable[[Any], Any]
@@ -122,8 +108,6 @@ class ImageFiles:
 
     def batches(self, size: int) -> Iterator[Tensor]:
         """The images preprocessed, some at a time. Raises InputError, which names the file."""
-        import torch
-
         first: torch.Size | None = None
         for start in range(0, len(self.files), size):
             tensors = [self._tensor(file) for file in self.files[start : start + size]]
@@ -138,10 +122,6 @@ class ImageFiles:
             yield torch.stack(tensors)
 
     def _tensor(self, file: Path) -> Tensor:
-        import torch
-
-        from verale.pictures import read_picture
-
         rgb = read_picture(file)
         try:
             tensor = torch.as_tensor(self.preprocess(rgb))
@@ -152,8 +132,7 @@ class ImageFiles:
             ) from error
         if tensor.dim() != 3 or not tensor.is_floating_point():
             raise InputError(
-                file,
-                f"becomes {tuple(tensor.shape)} {tensor.dtype}, expected floats (3, H, W), such as ToTensor gives",
+                file, f"becomes {tuple(tensor.shape)} {tensor.dtype}, expected floats (3, H, W), such as ToTensor gives"
             )
         return tensor
 
@@ -172,17 +151,10 @@ ModelImages = ImageTensors | ImageFiles
 def model_images(
     images: object, preprocess: Callable[[Any], Any] | None, folder: str, name: str = "images"
 ) -> ModelImages:
-    """Images as `verale.explain_model` takes them.
-
-    Args:
-        images: a tensor or an array (N, 3, H, W) of floats; the path of a folder of images; or paths of image files.
-        preprocess: for files, from a picture to a tensor.
-        folder: where pictures of tensors go, relative to OUT.
-
-    Raises:
-        UsageError: something else, or a callable that is missing or too much.
-        InputError: a folder without images.
-    """
+    """Images as `verale.explain_model` takes them: a tensor or an array (N, 3, H, W) of floats; the path of a folder of
+    images, or paths of image files, with what makes a tensor of a picture. Pictures of tensors go to `folder`, relative
+    to OUT. Raises UsageError: something else, or a callable that is missing or too much; InputError: a folder without
+    images."""
     if isinstance(images, (str, Path)):
         root, files = Path(images).absolute(), image_files(Path(images))
         tell_left_out(root)
@@ -201,21 +173,19 @@ def model_images(
 def known_labels(
     images: ModelImages, labels: Sequence[int] | None, head: Head
 ) -> tuple[list[int] | None, list[str] | None]:
-    """True classes, given or from subfolders, and the classes' names where they are known.
-
-    Raises:
-        LatentsError: labels that do not fit.
-        InputError: a subfolder with the name of no class, or labels that contradict it.
-    """
-    from verale.head import require_labels
-
+    """True classes, given or from subfolders, and the classes' names, where known. Raises LatentsError, InputError."""
     names = list(head.labels) if head.labels is not None else None
     files = images.names if isinstance(images, ImageFiles) else []
     known = None if labels is None else require_labels(labels, len(images), head.classes)
     if not isinstance(images, ImageFiles) or any(name.count("/") > 1 for name in files):
         return known, names
     if known is not None:
-        _require_consistent(images, known, names)
+        folders = [name.rpartition("/")[0] for name in files]
+        matched = classes_named(names or (), folders)
+        for file, folder, label in zip(images.files, folders, known, strict=True):
+            if all(len(found) == 1 for found in matched.values()) and matched[folder] != [label]:
+                its = f"lies in the folder of class {matched[folder][0]}, labels says {label}"
+                raise InputError(file, f"{its}: leave labels out, or move it")
         return known, names
     try:
         classes = classes_of_folders(images.folder, files, head.classes, names).tell()
@@ -227,22 +197,8 @@ def known_labels(
     return classes.labels(files), names or classes.names
 
 
-def _require_consistent(images: ImageFiles, labels: Sequence[int], names: Sequence[str] | None) -> None:
-    """Raise InputError for a label that contradicts the name of the image's folder, where all have names of classes."""
-    folders = [name.rpartition("/")[0] for name in images.names]
-    matched = classes_named(names or (), folders)
-    for file, folder, label in zip(images.files, folders, labels, strict=True):
-        if all(len(found) == 1 for found in matched.values()) and matched[folder] != [label]:
-            raise InputError(
-                file,
-                f"lies in the folder of class {matched[folder][0]}, labels says {label}: leave labels out, or move it",
-            )
-
-
 def _preprocessed(images: object, name: str = "images") -> Tensor:
     """Preprocessed images, (N, 3, H, W) or what else the model takes, N > 0. Raises UsageError."""
-    import torch
-
     try:
         values = torch.as_tensor(images)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -265,29 +221,20 @@ def _preprocessed(images: object, name: str = "images") -> Tensor:
     return values.float() if values.dtype == torch.bfloat16 else values
 
 
-def _digest(image: Tensor) -> str:
-    values = image.detach().cpu().contiguous().numpy()
-    values = values.astype(values.dtype.newbyteorder("<"))
-    return hashlib.sha256(f"{values.dtype.name} {list(values.shape)}\n".encode() + values.tobytes()).hexdigest()
-
-
 def _steps(preprocess: Callable[[Any], Any]) -> list[dict[str, object]]:
     """The steps of a callable, in the form of CaBRNet's `dataset.yml`; of an unknown one its name."""
     steps = getattr(preprocess, "transforms", None)
-    return [_step(each) for each in (steps if isinstance(steps, (list, tuple)) else [preprocess])]
-
-
-def _step(step: object) -> dict[str, object]:
-    kind = type(step)
-    if not kind.__module__.startswith("torchvision.transforms"):
-        return {"type": str(getattr(step, "__qualname__", kind.__qualname__))}
-    params = {}
-    for name in ("size", "mean", "std", "max_size"):
-        value = getattr(step, name, None)
-        if value is not None:
-            params[name] = (
-                [float(each) if isinstance(each, float) else int(each) for each in value]
-                if (isinstance(value, (list, tuple)))
-                else value
-            )
-    return {"type": kind.__name__, "params": params} if params else {"type": kind.__name__}
+    found: list[dict[str, object]] = []
+    for step in steps if isinstance(steps, (list, tuple)) else [preprocess]:
+        kind = type(step)
+        params: dict[str, object] = {}
+        if not kind.__module__.startswith("torchvision.transforms"):
+            found.append({"type": str(getattr(step, "__qualname__", kind.__qualname__))})
+            continue
+        for name in ("size", "mean", "std", "max_size"):
+            value = getattr(step, name, None)
+            if isinstance(value, (list, tuple)):
+                value = [float(each) if isinstance(each, float) else int(each) for each in value]
+            params |= {} if value is None else {name: value}
+        found.append({"type": kind.__name__, **({"params": params} if params else {})})
+    return found

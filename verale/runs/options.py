@@ -83,16 +83,9 @@ PROVING = ("kernel", "limit")
 def audit_options(
     options: AuditOptions | str | None = None, fields: Mapping[str, Any] | None = None, only: Iterable[str] = ()
 ) -> AuditOptions:
-    """The options of an audit, as a caller gives them.
-
-    Args:
-        options: all; or the name of a kernel; None for the defaults.
-        fields: other values of some, by name.
-        only: those that this audit has; by default all.
-
-    Raises:
-        UsageError: another name, or a value that cannot be used.
-    """
+    """The options of an audit, as a caller gives them: all, or the name of a kernel, or None for the defaults; other
+    values of some, by name; and only those that this audit has, by default all. Raises UsageError: another name, or a
+    value that cannot be used."""
     require_known(AuditOptions, fields or (), only, ("ulps",) if not (*only,) else ())
     try:
         made = AuditOptions.of(options, fields)

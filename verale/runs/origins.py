@@ -7,7 +7,8 @@ the end of the observable's range is rounded outward. Nothing rests on the searc
 A search that was interrupted goes on where it ended: beside the file that is to be written it keeps what it has found,
 of which pictures, by their digests, and what it states of the prototypes whose pictures are enclosed.
 
-Where the pictures are decoded (`searched`), the PNG files of those that are named are written into a folder beside it.
+Files that are no PNG files of the network's size are decoded (`seen`) each time that they are read. Then the PNG
+files of the pictures that an origins file names are kept in a folder beside it: what they show is what is proved.
 """
 
 from __future__ import annotations
@@ -33,39 +34,130 @@ from torch import Tensor
 from verale.bounds.domain import box_leaves_domain, box_ranges
 from verale.bounds.network import latent_ranges
 from verale.checker.origins import TYPE
-from verale.checker.read.pictures import StoredPictures
-from verale.errors import InputError, UsageError
+from verale.checker.read.pictures import CHANGED, StoredPictures, UnreadFile
+from verale.errors import InputError, UsageError, option
 from verale.files import read, remove_file, write_atomically
 from verale.head import Cosine, Euclidean, Head, as_patches, observables
-from verale.network import FrozenNetwork, picture_digest
+from verale.network import FrozenNetwork, picture_digest, pictures_of
 from verale.runs.arguments import HeadFile
-from verale.runs.folder import require_output, write_output
-from verale.runs.inputs import PICTURES
-from verale.runs.searched import SearchedPictures
-
-__all__ = ["FoundOrigin", "OriginSearch", "Unstated"]
+from verale.runs.folder import PATIENCE, locked, require_output, write_output
+from verale.runs.inputs import PICTURES, SOURCE
+from verale.runs.seen import PictureFiles, described
+from verale.runs.source import SourceFile, SourceImage
+from verale.runs.written import WrittenFiles
 
 _log = logging.getLogger(__name__)
 
 _BY = "origins"
-_DIGITS = 3
-"""Of a stated distance, and of what is missing to the cosine 1."""
-_SLACK = 1 + Fraction(1, 2**20)
-"""The checker's ranges may be a little wider than those of the search."""
+_DIGITS = 3  # of a stated distance, and of what is missing to the cosine 1
+_SLACK = 1 + Fraction(1, 2**20)  # the checker's ranges may be a little wider than those of the search
 _MOST_PICTURES, _MOST_ENTRIES = 64, 2**25
 """Of pictures that are computed together: how many, and the most numbers of a layer."""
-_SECONDS = 5.0
-"""So often is noted what was found."""
+_SECONDS = 5.0  # so often is noted what was found
 _SEARCH = "urn:verale:origins-search:v1"
+
+
+class SearchedPictures:
+    """Pictures for a network, by file and row. Raises InputError, UsageError: as of `PictureFiles`."""
+
+    def __init__(self, path: Path, network: FrozenNetwork, resize: int | None) -> None:
+        self._given, self._network = path, network
+        self.files = PictureFiles(path, network.shape, resize)
+        self.refused: list[UnreadFile] = []
+
+    @property
+    def total(self) -> int:
+        """How many pictures there are at most."""
+        return len(self.files.paths) if self.files.is_folder else sum(map(len, self.opened()))
+
+    def batches(self, after: int, size: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """Files and rows (B, 2), and pictures (B, C, H, W), but for the first ones; B is at most `size`."""
+        places: list[tuple[int, int]] = []
+        pictures: list[Tensor] = []
+        number = 0
+        for file, stored in enumerate(self.opened()):
+            for row in range(len(stored)):
+                number += 1
+                if number <= after:
+                    continue
+                places.append((file, row))
+                pictures.append(_picture(stored, row))
+                if len(places) == size:
+                    yield torch.tensor(places), torch.stack(pictures)
+                    places, pictures = [], []
+        if places:
+            yield torch.tensor(places), torch.stack(pictures)
+
+    def seen(self, count: int) -> tuple[int, Any]:
+        """How many of the first pictures there are, and SHA-256 over their digests."""
+        seen, number = hashlib.sha256(), 0
+        if count:
+            for stored in self.opened():
+                for row in range(min(len(stored), count - number)):
+                    seen.update(stored.picture(row).digest.encode())
+                    number += 1
+                if number == count:
+                    break
+        return number, seen
+
+    def picture(self, stored: StoredPictures, file: int, row: int) -> tuple[Tensor, str]:
+        """A picture of a file, and its name. Raises InputError: it is there no longer."""
+        if row >= len(stored):
+            raise InputError(self.files.paths[file], CHANGED)
+        return _picture(stored, row), str(self.files.paths[file]) + (
+            "" if stored.size is not None else f", picture {row}"
+        )
+
+    def require_room(self, folder: Path, by: str) -> None:
+        """Raise InputError unless a command may write PNG files into a folder, which does not lie among the
+        pictures."""
+        if self.files.is_folder and folder.resolve().is_relative_to(self._given.resolve()):
+            raise InputError(
+                folder, f"lies in {self._given}, which would get copies of its pictures: choose another {option('out')}"
+            )
+        WrittenFiles(folder).require_own([*self.files.names, SOURCE], by)
+
+    def keep(self, folder: Path, named: Mapping[int, str], head: str, by: str) -> None:
+        """Write the PNG files of pictures and `source.json`; those of the command that were there go. Raises
+        InputError."""
+        files: dict[str, bytes] = {}
+        for file in sorted(named):
+            shown = next(self.files.opened([file], files))
+            if isinstance(shown, UnreadFile):
+                raise InputError(shown.name, shown.why)
+            if shown.picture(0).digest != named[file]:
+                raise InputError(self.files.paths[file], CHANGED)
+        decoded = {name: made for name, made in self.files.decoded.items() if name in files}
+        about = {**described(self._network), "decoded": self.files.decoder.record(decoded)}
+        entries = [SourceImage(name, None, hashlib.sha256(data).hexdigest()) for name, data in files.items()]
+        source = SourceFile.build(about, ".", None, entries).noting(head_sha256=head)
+        files[SOURCE] = source.noting(image_pictures=[named[file] for file in sorted(named)]).to_bytes()
+        with locked(folder, PATIENCE) as held:
+            written = WrittenFiles(folder, held)
+            written.require_own(files, by)
+            for name, data in files.items():
+                written.write(name, data, by)
+            for name in set(written.names(by)) - files.keys():
+                written.remove(name, by)
+            written.settle()
+
+    def opened(self, *files: int) -> Iterator[StoredPictures]:
+        """The pictures of these files, by default of each, in order; of one that cannot be used there are none."""
+        if not files:
+            self.refused = []
+        for stored in self.files.opened(files or None):
+            if isinstance(stored, UnreadFile):
+                self.refused.append(stored)
+            yield stored if isinstance(stored, StoredPictures) else StoredPictures(self._network.shape, b"")
+
+
+def _picture(stored: StoredPictures, row: int) -> Tensor:
+    return pictures_of(StoredPictures(stored.shape, stored.picture(row).values))[0]
 
 
 @dataclass(frozen=True)
 class FoundOrigin:
-    """A patch near a prototype.
-
-    Attributes:
-        distance, cosine: what is stated; one of the two.
-    """
+    """A patch near a prototype; a distance or a cosine is stated."""
 
     prototype: int
     picture: str
@@ -91,13 +183,9 @@ class Unstated:
 
 @dataclass(frozen=True)
 class _Nearest:
-    """The best of each prototype so far: (P,) observables, turned so that less is nearer; files, rows and patches.
-
-    Attributes:
-        pictures: how many were looked at.
-        seen: SHA-256 (hex) of their digests, in order.
-        stated: of prototypes at these places, what is stated.
-    """
+    """The best of each prototype so far: (P,) observables, turned so that less is nearer; files, rows and patches; how
+    many pictures were looked at, and SHA-256 (hex) of their digests, in order; and of prototypes at these places, what
+    is stated."""
 
     turned: Tensor
     places: Tensor
@@ -105,40 +193,13 @@ class _Nearest:
     seen: str = ""
     stated: Mapping[int, FoundOrigin | Unstated] = field(default_factory=dict)
 
-    @classmethod
-    def nothing(cls, count: int) -> _Nearest:
-        return cls(torch.full((count,), math.inf, dtype=torch.float64), torch.full((count, 3), -1))
-
-    def with_batch(self, turned: Tensor, places: Tensor) -> _Nearest:
-        """The same after further pictures: turned observables (B, L, P), files and rows (B, 2)."""
-        patches = turned.shape[1]
-        best, at = turned.nan_to_num(nan=math.inf).flatten(0, 1).min(0)
-        found = torch.cat([places[at // patches], (at % patches)[:, None]], 1)
-        better = best < self.turned
-        return replace(
-            self,
-            stated={prototype: each for prototype, each in self.stated.items() if not better[prototype]},
-            turned=torch.where(better, best, self.turned),
-            places=torch.where(better[:, None], found, self.places),
-        )
-
 
 class OriginSearch:
-    """Finds an origin for each prototype, and writes the file.
-
-    Args:
-        head: the head's file, or its path; its geometry is euclidean or a cosine.
-        images: a folder of picture files, one of them, or a safetensors file of pictures.
-
-    Attributes:
-        total: how many pictures there are at most.
-        pictures: the folder that gets the PNG files of pictures that are named; None where the pictures are taken as
-            they are given.
-
-    Raises:
-        InputError: a file that cannot be used or written.
-        UsageError: a head of another geometry, or another network's; a size that cannot be had.
-    """
+    """Finds an origin for each prototype of a head, whose geometry is euclidean or a cosine, among the pictures of a
+    folder, of one file, or of a safetensors file, and writes the file. `pictures` is the folder that gets the PNG files
+    of pictures that are named; None where the pictures are taken as they are given. Raises InputError: a file that
+    cannot be used or written; UsageError: a head of another geometry, or another network's; a size that cannot be
+    had."""
 
     def __init__(
         self,
@@ -162,7 +223,7 @@ class OriginSearch:
                 f"the network gives {self._network.output_shape[0]} channels, the head receives {self._head.depth}: is"
                 " it its network?"
             )
-        self._searched = SearchedPictures(Path(images), self._network, resize)
+        self._given, self._searched = images, SearchedPictures(Path(images), self._network, resize)
         self._partial = self._out.with_name(f"{self._out.name}.partial")
         for path in (self._out, self._partial):
             inputs = (self._file.path, network, *self._searched.files.paths)
@@ -179,23 +240,37 @@ class OriginSearch:
         return self._searched.total
 
     def run(self, advance: Callable[[int], object] = lambda done: None) -> list[FoundOrigin | Unstated]:
-        """Search, write the file, and return what it states of each prototype, in order.
-
-        Args:
-            advance: called with the number of pictures done since the last call.
-        """
+        """Search, write the file, and return what it states of each prototype, in order. `advance` is called with the
+        number of pictures done since the last call."""
         nearest, seen = self._resumed()
         advance(nearest.pictures)
         widest = max(map(math.prod, self._network.shapes.values()))
         size = max(1, min(_MOST_PICTURES, _MOST_ENTRIES // widest))
         for places, pictures in self._searched.batches(nearest.pictures, size):
-            nearest = nearest.with_batch(self._turned(pictures), places)
+            with torch.no_grad():
+                latents = as_patches(self._network.latents(pictures, torch.float32)).double()
+                observed = observables(self._head, latents)
+            turned = observed if self._head.geometry.is_distance else -observed  # (B, L, P)
+            best, at = turned.nan_to_num(nan=math.inf).flatten(0, 1).min(0)
+            found_at = torch.cat([places[at // turned.shape[1]], (at % turned.shape[1])[:, None]], 1)
+            better = best < nearest.turned
             for picture in pictures:
                 seen.update(picture_digest(picture).encode())
-            nearest = replace(nearest, pictures=nearest.pictures + len(pictures), seen=seen.hexdigest())
+            nearest = _Nearest(
+                torch.where(better, best, nearest.turned),
+                torch.where(better[:, None], found_at, nearest.places),
+                nearest.pictures + len(pictures),
+                seen.hexdigest(),
+                {prototype: each for prototype, each in nearest.stated.items() if not better[prototype]},
+            )
             self._note(nearest)
             advance(len(pictures))
-        self._searched.tell_refused(nearest.pictures)
+        refused = self._searched.refused
+        if not nearest.pictures:
+            raise InputError(*(refused[0].name, refused[0].why) if refused else (self._given, "holds no picture"))
+        for each in refused:
+            _log.warning("%s is left out: %s", each.name, each.why)
+        self._searched.files.tell_turned()
         found = self._stated(nearest)
         origins = [each for each in found if isinstance(each, FoundOrigin)]
         if origins and self.pictures is not None:
@@ -212,13 +287,6 @@ class OriginSearch:
         if self._partial.is_file():
             remove_file(self._partial)
         return found
-
-    def _turned(self, pictures: Tensor) -> Tensor:
-        """(B, L, P) observables, less of which is nearer; estimates."""
-        with torch.no_grad():
-            latents = as_patches(self._network.latents(pictures, torch.float32)).double()
-            observed = observables(self._head, latents)
-        return observed if self._head.geometry.is_distance else -observed
 
     # What was found before
 
@@ -239,9 +307,19 @@ class OriginSearch:
     def _resumed(self) -> tuple[_Nearest, Any]:
         """What a search that was interrupted has found, if it was of the same head, network and pictures; and SHA-256
         over their digests. Raises InputError: something else has the name of its file."""
-        nothing = _Nearest.nothing(self._head.size)
+        count = self._head.size
+        nothing = _Nearest(torch.full((count,), math.inf, dtype=torch.float64), torch.full((count, 3), -1))
         if not self._partial.is_file():
             return nothing, hashlib.sha256()
+
+        def stated(noted: Mapping[str, Any]) -> FoundOrigin | Unstated:
+            prototype = operator.index(noted["prototype"])
+            if "why" in noted:
+                return Unstated(prototype, str(noted["why"]))
+            ends = (float.fromhex(noted[name]) if name in noted else None for name in ("distance", "cosine"))
+            where = str(noted["picture"]), operator.index(noted["patch"]), str(noted["name"])
+            return FoundOrigin(prototype, *where, *ends)
+
         document: Any = None
         with suppress(ValueError, RecursionError):
             document = json.loads(read(self._partial, "an unfinished search"))
@@ -254,7 +332,7 @@ class OriginSearch:
                 torch.tensor(document["places"]),
                 document["pictures"],
                 document["seen"],
-                {each["prototype"]: _stated_as(each) for each in document["stated"]},
+                {each["prototype"]: stated(each) for each in document["stated"]},
             )
             same = same and found.stated.keys() <= set(range(self._head.size))
             same = same and found.turned.shape == nothing.turned.shape and found.places.shape == nothing.places.shape
@@ -285,7 +363,7 @@ class OriginSearch:
                 found |= {prototype: Unstated(prototype, why) for prototype, _ in pairs}
                 continue
             if last is None or last[0] != file:
-                last = file, self._searched.of_file(file)
+                last = file, next(self._searched.opened(file))
             stated = self._of_picture(*self._searched.picture(last[1], file, row), pairs)
             found |= {each.prototype: each for each in stated}
             self._note(replace(nearest, stated=found))
@@ -310,16 +388,6 @@ class OriginSearch:
                 if self._head.geometry.is_distance
                 else replace(found, cosine=_cosine(least))
             )
-
-
-def _stated_as(noted: Mapping[str, Any]) -> FoundOrigin | Unstated:
-    """What was noted. Raises KeyError, TypeError, ValueError."""
-    prototype = operator.index(noted["prototype"])
-    if "why" in noted:
-        return Unstated(prototype, str(noted["why"]))
-    distance, cosine = (float.fromhex(noted[name]) if name in noted else None for name in ("distance", "cosine"))
-    where = str(noted["picture"]), operator.index(noted["patch"]), str(noted["name"])
-    return FoundOrigin(prototype, *where, distance, cosine)
 
 
 def _rounded_up(value: Fraction) -> Fraction:

@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 from verale.checker.certificate import LARGEST
 from verale.datasets import storage
-from verale.datasets.certificates import packed_certificates, row_of, write_rows
+from verale.datasets.rows import packed_certificates, row_of, write_rows
 from verale.errors import InputError
 from verale.files import CERTIFICATE_SUFFIX, SentFile, folder_of, is_certificate_name, read
 from verale.runs.arguments import HeadFile
@@ -21,17 +21,13 @@ from verale.runs.inputs import HEAD
 from verale.runs.written import RequiredFile, WrittenFiles, overwritten
 
 if TYPE_CHECKING:
-    from verale.datasets.certificates import PackedCertificate
+    from verale.datasets.rows import PackedCertificate
 
 _FORM = f"expected the plain name of a file, short and printable, that ends in {CERTIFICATE_SUFFIX}"
 
 
 def pack(files: Sequence[str], out: str, inputs: Sequence[str], overwrite: bool) -> int:
-    """Write certificates as rows of a Parquet file; return how many.
-
-    Raises:
-        InputError: a name that nobody can unpack, or two that are alike; a file in the way.
-    """
+    """Write certificates as rows of a Parquet file; return how many. Raises InputError."""
     names = [Path(file).name for file in files]
     times = Counter(map(_alike, names))
     for file, name in zip(files, names, strict=True):
@@ -39,7 +35,7 @@ def pack(files: Sequence[str], out: str, inputs: Sequence[str], overwrite: bool)
             raise InputError(file, f"has a name that nobody can unpack: {_FORM}; rename it")
         if times[_alike(name)] > 1:
             raise InputError(file, f"is not the only {name}; names in a Parquet file must be unique")
-    if not overwrite and storage.exists(out):
+    if not overwrite and storage.info_of(out).type.name != "NotFound":
         raise InputError(out, f"already exists; {overwritten()}")
     if "://" not in out:
         require_output(out, [*inputs, *files])
@@ -49,15 +45,21 @@ def pack(files: Sequence[str], out: str, inputs: Sequence[str], overwrite: bool)
 
 def unpack(parquet: str, out: str, overwrite: bool) -> str:
     """Write the certificates of a Parquet file to files, with the head beside it; return what was written, in words.
-
-    Raises:
-        InputError: it holds none, or one whose name is not that of a certificate file; a file in the way.
-    """
+    Raises InputError."""
     packed, without = packed_certificates(parquet)
     if not packed:
         raise InputError(parquet, f"holds no certificate in {without} rows")
-    _require_names(parquet, [one.short for one in packed])
-    directory, beside = Path(out), _beside(parquet)
+    seen: dict[str, str] = {}
+    for name in (one.short for one in packed):
+        if not is_certificate_name(name):
+            raise InputError(parquet, f"has a certificate called {reprlib.repr(name)}, {_FORM}; rename it there")
+        if (alike := _alike(name)) in seen:
+            both = repr(name) if seen[alike] == name else f"{seen[alike]!r} and {name!r}"
+            raise InputError(parquet, f"has several certificates called {both}, which would replace each other")
+        seen[alike] = name
+    directory, beside = Path(out), {}
+    if "://" not in parquet and (head := folder_of(parquet) / HEAD).is_file():
+        beside[HEAD] = HeadFile.of(SentFile(head)).data
     _require_room(WrittenFiles(directory), packed, beside, overwrite)
     with locked(directory, PATIENCE) as held:
         written = WrittenFiles(directory, held)
@@ -69,19 +71,6 @@ def unpack(parquet: str, out: str, overwrite: bool) -> str:
     rest = f"; {without} rows have none" if without else ""
     rest += "".join(f"; their head in {name}" for name in beside)
     return f"{len(packed)} certificates in {directory}{rest}"
-
-
-def _require_names(parquet: str, names: list[str]) -> None:
-    """Raise InputError unless each is the name of a certificate file, and each of another file on every system."""
-    seen: dict[str, str] = {}
-    for name in names:
-        if not is_certificate_name(name):
-            raise InputError(parquet, f"has a certificate called {reprlib.repr(name)}, {_FORM}; rename it there")
-        alike = _alike(name)
-        if alike in seen:
-            both = repr(name) if seen[alike] == name else f"{seen[alike]!r} and {name!r}"
-            raise InputError(parquet, f"has several certificates called {both}, which would replace each other")
-        seen[alike] = name
 
 
 def _alike(name: str) -> str:
@@ -101,9 +90,3 @@ def _require_room(
     for name, data in beside.items():
         needed[name] = RequiredFile(partial(written.holds, name, data), "already exists")
     written.require_free(needed, overwrite=overwrite)
-
-
-def _beside(parquet: str) -> dict[str, bytes]:
-    """The head that lies beside the certificates, by its name, if there is one."""
-    beside = None if "://" in parquet else folder_of(parquet) / HEAD
-    return {} if beside is None or not beside.is_file() else {HEAD: HeadFile.of(SentFile(beside)).data}

@@ -12,30 +12,37 @@ import logging
 import math
 import sys
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
+from itertools import pairwise
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import torch
+from torch import Tensor
+
+from verale.certificate import Certificate
+from verale.certificate.statements import bounded
+from verale.certificate.words import above, float_below
+from verale.checker import Auditor
+from verale.checker.deployment import Deployment
 from verale.errors import UsageError, VeraleError, option
 from verale.files import certificate_name
+from verale.head import Head, Linear
 from verale.paradigms import PARADIGMS
+from verale.runs.arguments import HeadFile, latents_bytes
 from verale.runs.options import RunOptions
-from verale.runs.run import Range, cut
 from verale.runs.table import Explained
 from verale.runs.workers.local import Cluster, Done, Processes, can_fork, cores, popped
+from verale.search import Batches, ImageResult, SearchOptions, Unexplained
+from verale.search.devices import is_host, one_thread
+from verale.search.explain import explain_batches
+from verale.search.through import ThroughNetwork
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from verale.certificate import Certificate
-    from verale.checker import Auditor, Verdict
-    from verale.checker.deployment import Deployment
-    from verale.head import Head
-    from verale.search import Batches, ImageResult, NotKept, SearchOptions, Unexplained
-    from verale.search.through import ThroughNetwork
+Range = tuple[int, int]
+"""Images: from the first up to, but not including, the second."""
 
 Part = tuple[list[Explained], list[tuple[str, bytes]]]
 """The rows of some images and their certificates, as `rows_and_certificates` gives them."""
@@ -45,8 +52,7 @@ _log = logging.getLogger(__name__)
 _WORTH_STARTING = 5.0
 """The seconds that images have to take before other processes are started unasked: each needs some two to start."""
 
-_SHARES = 8
-"""Into how many parts a process's share of the images is cut, so that all processes end together."""
+_SHARES = 8  # into how many parts a process's share of the images is cut, so that all processes end together
 
 _ATTEMPTS = 2
 """How often a part is begun on a cluster before it is split. A machine that is taken away is not the part's fault, but
@@ -55,18 +61,19 @@ the same part seldom loses two."""
 _DIED = f"{_ATTEMPTS} workers died of this image, perhaps because memory ran out"
 
 
+def cut(ranges: Iterable[Range], step: int) -> list[Range]:
+    """Parts of ranges, cut at the multiples of a step."""
+    parts: list[Range] = []
+    for start, stop in ranges:
+        parts += pairwise([start, *range((start // step + 1) * step, stop, step), stop])
+    return parts
+
+
 @dataclass(frozen=True, eq=False)
 class Explainer:
-    """What is asked of every image of a run, answered the same way in every process.
-
-    Attributes:
-        head, options: see `Batches`.
-        deployment: keep only certificates that hold in float32 too, computed like this (`Reserves`).
-        through: a network; then images are pictures, see `Batches`.
-
-    Raises:
-        UsageError: a deployment of a readout that is not linear, or of pictures.
-    """
+    """What is asked of every image of a run, answered the same way in every process: see `Batches`. With a deployment,
+    only certificates are kept that hold in float32 too (`held_in_float32`). With a network, images are pictures. Raises
+    UsageError: a deployment of a readout that is not linear, or of pictures."""
 
     head: Head
     options: SearchOptions
@@ -76,51 +83,31 @@ class Explainer:
     def __post_init__(self) -> None:
         if self.through is not None and self.deployment is not None:
             raise UsageError("deployment is given, expected none with pictures: ask verale audit --deployment for it")
-        _ = self._reserves
-
-    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        """Another process makes its own of what is kept here."""
-        return Explainer, (self.head, self.options, self.deployment, self.through)
+        if self.deployment is not None and not isinstance(self.head.readout, Linear):
+            raise UsageError("the readout is not linear, expected logits that a reserve can be taken from")
 
     def batches(self, images: Tensor) -> Batches:
         """These images, and how to explain them. Raises as `Batches`."""
-        from verale.search import Batches
-
         return Batches(self.head, images, self.options, self.through)
-
-    @cached_property
-    def _reserves(self) -> Reserves | None:
-        if self.deployment is None:
-            return None
-        return Reserves(self.head, self.deployment, self.options)
 
     def part(self, batches: Batches, images: Tensor, first: int, labels: Sequence[int | None] | None) -> Part:
         """Explain images (N, L, D), or pictures, together."""
         clock = perf_counter()
         results = batches.explain_images(images)
-        if self._reserves is not None:
-            held = self._reserves.held(images, [result.explanation for result in results])
+        if self.deployment is not None:
+            held = held_in_float32(self, images, [result.explanation for result in results])
             results = [replace(result, explanation=one) for result, one in zip(results, held, strict=True)]
         seconds = round((perf_counter() - clock) / len(results), 4)
         return rows_and_certificates(results, first, self.head.size, seconds, labels)
 
 
 def explain_in_processes(
-    batches: Batches,
-    left: Sequence[Range],
-    labels: Sequence[int] | None,
-    explainer: Explainer,
-    how: RunOptions,
+    batches: Batches, left: Sequence[Range], labels: Sequence[int] | None, explainer: Explainer, how: RunOptions
 ) -> Iterator[Part]:
-    """Explain images, part by part, in the order in which the parts are done.
-
-    Args:
-        left: those to explain, ascending; all of a batch or none, unless images are searched alone.
-        how: how many processes, this one among them; fewer where the memory allowed has no room for so many batches,
-            and this one alone on another device than the CPU. By default one a core, if the images take seconds. And
-            where they explain.
-    """
-    from verale.search.devices import is_host, one_thread
+    """Explain images, ascending, part by part, in the order in which the parts are done: all of a batch or none, unless
+    images are searched alone. This process is one of them; there are fewer where the memory allowed has no room for so
+    many batches, and this one alone on another device than the CPU. By default there is one a core, if the images take
+    seconds."""
 
     def message(part: Range) -> tuple[Tensor, int, Sequence[int] | None]:
         start, stop = part
@@ -131,10 +118,8 @@ def explain_in_processes(
 
     def known(done: Done[Range]) -> Part:
         if done.died:
-            start, stop = done.task
-            _log.warning(
-                "a process died, perhaps because memory ran out; images %d to %d are explained again", start, stop - 1
-            )
+            of = done.task[0], done.task[1] - 1
+            _log.warning("a process died, perhaps because memory ran out; images %d to %d are explained again", *of)
         return _result(done, here)
 
     jobs, start_cluster = how.jobs, how.start_cluster
@@ -175,11 +160,7 @@ def _explained_on(
     here: Callable[[Range], Part],
 ) -> Iterator[Part]:
     """The parts, explained on a cluster. One that kills its workers is split, down to single images, and such an image
-    has no certificate; alone, it may have another one than in its batch.
-
-    Raises:
-        VeraleError: all parts kill their workers.
-    """
+    has no certificate; alone, it may have another one than in its batch. Raises VeraleError: all parts do."""
     whole = cut(left, _part_size(batches, sum(stop - start for start, stop in left), cluster.size))
     todo, unfinished, deaths = deque(whole), len(whole), Counter[Range]()
     fatal: set[Range] | None = set()
@@ -195,7 +176,10 @@ def _explained_on(
                 yield _result(done, here)
                 continue
             deaths[part] += 1
-            again = [part] if deaths[part] < _ATTEMPTS else _smaller(batches, part)
+            again = [part]
+            if deaths[part] >= _ATTEMPTS:  # the batches of a part, or the images of a batch; nothing of a single image
+                smaller = cut([part], batches.size)
+                again = smaller if len(smaller) > 1 else cut([part], 1) if stop - start > 1 else []
             what = "begun again" if again else "left out"
             _log.warning("a worker died at images %d to %d, which are %s", start, stop - 1, what)
             if deaths[part] == _ATTEMPTS and fatal is not None:
@@ -220,24 +204,14 @@ def _result(done: Done[Range], here: Callable[[Range], Part]) -> Part:
     return here(done.task) if part is None else part
 
 
-def _smaller(batches: Batches, part: Range) -> list[Range]:
-    """The batches of a part, or the images of a batch; nothing of a single image."""
-    parts = cut([part], batches.size)
-    return parts if len(parts) > 1 else cut([part], 1) if part[1] - part[0] > 1 else []
-
-
 def _explaining(explainer: Explainer, none: Tensor) -> Callable[[Tensor, int, Sequence[int] | None], Part]:
     """The job of another process. Its batches examine the device that it has for itself before it is used."""
-    import torch
-
     torch.set_num_threads(1)
     return partial(explainer.part, explainer.batches(none))
 
 
 def _processes(batches: Batches, jobs: int | None) -> int:
     """How many processes there may be."""
-    from verale.search.devices import is_host
-
     if not is_host(batches.options.device) or not sys.executable:
         return 1
     most = min(jobs or cores(), max(1, int(batches.options.bytes // batches.bytes_at_once)))
@@ -256,31 +230,20 @@ def _part_size(batches: Batches, left: int, processes: int) -> int:
 
 
 def rows_and_certificates(
-    results: list[ImageResult],
-    first: int,
-    prototypes: int,
-    seconds: float,
-    labels: Sequence[int | None] | None = None,
+    results: list[ImageResult], first: int, prototypes: int, seconds: float, labels: Sequence[int | None] | None = None
 ) -> tuple[list[Explained], list[tuple[str, bytes]]]:
-    """The table's rows for a batch, and its certificates (name, bytes).
-
-    Args:
-        labels: the true classes of the batch's images, if they are known.
-    """
-    from verale.certificate import Certificate
-    from verale.certificate.statements import bounded
-    from verale.certificate.words import float_below
-
+    """The table's rows for a batch, and its certificates (name, bytes); of `labels` those are given that are known."""
     rows, certificates = [], []
     for index, (result, label) in enumerate(zip(results, labels or [None] * len(results), strict=True), first):
         explanation = result.explanation
+        others = [f"{each.paradigm} {each.reason if each.size is None else each.size}" for each in result.others]
         values: dict[str, Any] = {
             "index": index,
             "predicted": explanation.predicted,
             "seconds": seconds,
             "label": label,
             "correct": None if None in (label, explanation.predicted) else label == explanation.predicted,
-            "others": "; ".join(map(_attempt, result.others)) or None,
+            "others": "; ".join(others) or None,
             **_confidence(result.logits, explanation.predicted),
         }
         if isinstance(explanation, Certificate):
@@ -306,15 +269,9 @@ def rows_and_certificates(
     return rows, certificates
 
 
-def _attempt(other: NotKept) -> str:
-    return f"{other.paradigm} {other.reason if other.size is None else other.size}"
-
-
 def _confidence(logits: Tensor | None, predicted: int | None) -> dict[str, object]:
     """The predicted class and the next one, by their logits (C,); None where a logit is infinite, and nothing where
     logits or class are not known."""
-    import torch
-
     if logits is None or predicted is None:
         return {}
     second = next(each for each in logits.argsort(descending=True).tolist() if each != predicted)
@@ -333,77 +290,50 @@ def _confidence(logits: Tensor | None, predicted: int | None) -> dict[str, objec
 
 
 _TRIALS = 4
-_MORE = Fraction(9, 8)
-"""What is lost depends on the statements, so the reserve is greater than what the last ones lost."""
+_MORE = Fraction(9, 8)  # the reserve is greater than what the last statements lost, since what is lost depends on them
 
 
-class Reserves:
-    """Certificates of one head that hold in float32.
+def held_in_float32(
+    explainer: Explainer, images: Tensor, explained: Sequence[Certificate | Unexplained]
+) -> list[Certificate | Unexplained]:
+    """For each image (L, D) its certificate, or one of the same paradigm that holds in float32, or why there is none.
+    The checker proves each of them.
 
     An explanation is shrunk until its margins are hardly positive, and then rounding may make up for them. So such an
     image is explained again as if each rival's logit were greater by what is lost: these statements leave as much more.
     They are not minimal for the head itself, and the certificate does not claim it.
-
-    Raises:
-        UsageError: another readout.
     """
-
-    def __init__(self, head: Head, deployment: Deployment, options: SearchOptions) -> None:
-        from verale.head import Linear
-        from verale.runs.arguments import HeadFile
-
-        if not isinstance(head.readout, Linear):
-            raise UsageError("the readout is not linear, expected logits that a reserve can be taken from")
-        self._head, self._file = head, HeadFile("head", head.to_bytes(), head)
-        self.deployment, self._options = deployment, options
-
-    def held(self, images: Tensor, explained: Sequence[Certificate | Unexplained]) -> list[Certificate | Unexplained]:
-        """For each image (L, D) its certificate, or one of the same paradigm that holds in float32, or why there is
-        none. The checker proves each of them."""
-        from verale.checker import Auditor
-        from verale.runs.arguments import latents_bytes
-        from verale.search import Unexplained
-
-        auditor = Auditor(self._file.data, latents_bytes(images, self._file))
-        each = zip(images, explained, strict=True)
-        return [one if isinstance(one, Unexplained) else self._one(auditor, image, one) for image, one in each]
-
-    def _one(self, auditor: Auditor, image: Tensor, certificate: Certificate) -> Certificate | Unexplained:
-        from verale.certificate.words import above
-        from verale.search import Unexplained
-        from verale.search.explain import explain_batches
-
-        kept, reserve = certificate, Fraction(0)
-        options = replace(self._options, paradigm=certificate.paradigm, batch=1)
-        for _ in range(_TRIALS):
-            verdict = auditor.check(kept.to_bytes(), deployment=self.deployment)
-            if verdict.claims.get("deployment") == "proved":
-                return kept
-            if not verdict.deployed:
-                return Unexplained(certificate.predicted, verdict.message)
-            reserve = max(_lost(verdict), reserve) * _MORE
-            behind, taken = _behind(self._head, certificate.predicted, reserve)
-            again = next(explain_batches(behind, image[None], options))[0]
-            if isinstance(again, Unexplained) or again.predicted != certificate.predicted:
-                break
-            margins = tuple(None if m is None else _below(Fraction(m) + taken) for m in again.margins)
-            kept = replace(again, head=certificate.head, minimal=False, margins=margins)
-        why = f"no statements are found that leave a lead of {above(reserve)}, which float32 may lose"
-        return Unexplained(certificate.predicted, why)
+    file = HeadFile("head", explainer.head.to_bytes(), explainer.head)
+    auditor = Auditor(file.data, latents_bytes(images, file))
+    each = zip(images, explained, strict=True)
+    return [one if isinstance(one, Unexplained) else _held(explainer, auditor, image, one) for image, one in each]
 
 
-def _lost(verdict: Verdict) -> Fraction:
-    """The most that a margin loses."""
-    pairs = zip(verdict.margins, verdict.deployed, strict=True)
-    return max(real - left for real, left in pairs if real is not None and left is not None)
-
-
-def _behind(head: Head, predicted: int, reserve: Fraction) -> tuple[Head, Fraction]:
-    """The head with a smaller bias of that class, and exactly by how much it is smaller."""
-    bias = head.weight.new_zeros(head.classes).double() if head.bias is None else head.bias.double().clone()
-    before = Fraction(float(bias[predicted]))
-    bias[predicted] -= float(reserve)
-    return replace(head, bias=bias), before - Fraction(float(bias[predicted]))
+def _held(explainer: Explainer, auditor: Auditor, image: Tensor, certificate: Certificate) -> Certificate | Unexplained:
+    kept, reserve = certificate, Fraction(0)
+    options = replace(explainer.options, paradigm=certificate.paradigm, batch=1)
+    for _ in range(_TRIALS):
+        verdict = auditor.check(kept.to_bytes(), deployment=explainer.deployment)
+        if verdict.claims.get("deployment") == "proved":
+            return kept
+        if not verdict.deployed:
+            return Unexplained(certificate.predicted, verdict.message)
+        pairs = zip(verdict.margins, verdict.deployed, strict=True)
+        lost = max(real - left for real, left in pairs if real is not None and left is not None)
+        reserve = max(lost, reserve) * _MORE
+        # The head with a smaller bias of that class, and exactly by how much it is smaller.
+        head, own = explainer.head, certificate.predicted
+        bias = head.weight.new_zeros(head.classes).double() if head.bias is None else head.bias.double().clone()
+        before = Fraction(float(bias[own]))
+        bias[own] -= float(reserve)
+        behind, taken = replace(head, bias=bias), before - Fraction(float(bias[own]))
+        again = next(explain_batches(behind, image[None], options))[0]
+        if isinstance(again, Unexplained) or again.predicted != certificate.predicted:
+            break
+        margins = tuple(None if m is None else _below(Fraction(m) + taken) for m in again.margins)
+        kept = replace(again, head=certificate.head, minimal=False, margins=margins)
+    why = f"no statements are found that leave a lead of {above(reserve)}, which float32 may lose"
+    return Unexplained(certificate.predicted, why)
 
 
 def _below(value: Fraction) -> float:

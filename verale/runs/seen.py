@@ -1,48 +1,202 @@
 """Pictures of a run: read from picture files or a tensor, kept beside the certificates with the network that sees them.
 
-PNG files are kept as they are. What other files show is kept as PNG files (`decoded`).
+PNG files are kept as they are. What is no PNG file of the size that the network takes is decoded, by Pillow, into the
+PNG files that certificates are about. Which pixels a JPEG file stands for depends on who decodes it, and how a picture
+is scaled on the library. No proof is about either. They are done here, before anything is explained; the pixels are
+kept as a PNG file, which is what the network sees, what certificates name and what is proved. `source.json` says which
+file it was made from, and by what.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from importlib.metadata import version
 from os.path import lexists
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from verale.checker.read.pictures import StoredPictures, UnreadFile
-from verale.errors import InputError, naming
+import torch
+from PIL import Image
+from torch import Tensor
+
+from verale.bounds.network import Arithmetic
+from verale.checker.errors import PictureError
+from verale.checker.read.pictures import LARGEST as LARGEST_PICTURES
+from verale.checker.read.pictures import LARGEST_PNG, SIGNATURE, PictureFile, StoredPictures, UnreadFile, opened_files
+from verale.errors import InputError, NetworkError, UsageError, naming, option
 from verale.files import followed, read
-from verale.runs.decoded import DecodedPicture, Decoder, PictureFiles
-from verale.runs.images import FolderClasses, classes_of_folders
+from verale.head import Head, digest_of_all, load_latents, patches_of
+from verale.network import LARGEST_NETWORK, FrozenNetwork, picture_digest, pictures_of
+from verale.pictures import is_turned, opened
+from verale.runs.images import (
+    IMAGE_SUFFIXES,
+    FolderClasses,
+    classes_of_folders,
+    image_files,
+    tell_left_out,
+    tell_turned,
+)
 from verale.runs.inputs import LATENTS, NETWORK, PICTURES, SOURCE, run_of
 from verale.runs.source import SourceFile, SourceImage
 from verale.search.through import ThroughNetwork
 
-if TYPE_CHECKING:
-    from torch import Tensor
+_PNG = ".png"
+_MISNAMED = "expected the suffix .png of a PNG file, and of nothing else: give it another name"
+_GREY = ("1", "L")  # Pillow's modes of pictures in black and white, and in grey
 
-    from verale.bounds.network import Arithmetic
-    from verale.head import Head
-    from verale.network import FrozenNetwork
+
+@dataclass(frozen=True)
+class Decoder:
+    """Makes PNG files that a network can see, whose pictures are (C, H, W). `resize` scales each picture, so that its
+    shorter side has so many pixels, and takes H x W from its middle, as torchvision's `Resize` and `CenterCrop` do;
+    None takes only pictures of H x W. Raises UsageError: a side that is not above 0."""
+
+    shape: tuple[int, int, int]
+    resize: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.resize is not None and self.resize < 1:
+            raise UsageError(f"{option('resize')} is {self.resize}, expected a number of pixels above 0")
+
+    @property
+    def by(self) -> str:
+        """The library, for `source.json`."""
+        return f"Pillow {version('pillow')}"
+
+    @property
+    def in_words(self) -> str:
+        """How PNG files were made, after "pictures are"."""
+        scaled = "" if self.resize is None else f", scaled to a shorter side of {self.resize} and cropped to the middle"
+        return f"decoded by {self.by}{scaled}"
+
+    def png(self, path: Path, data: bytes) -> tuple[bytes, bool]:
+        """The bytes of a PNG file of what a file shows, and whether it notes that it is to be turned, which nothing
+        does. Raises InputError."""
+        if data.startswith(SIGNATURE) and path.suffix.lower() != _PNG:
+            raise InputError(path, _MISNAMED)
+        with opened(path, data) as picture:
+            if "A" in picture.getbands() or "transparency" in picture.info:
+                raise InputError(path, "has transparent pixels, expected none: save it on a background of your choice")
+            turned = is_turned(picture)
+            seen = self._of_size(path, picture.convert("L" if picture.mode in _GREY else "RGB"))
+            stream = io.BytesIO()
+            Image.frombytes(seen.mode, seen.size, seen.tobytes()).save(stream, "PNG")  # without notes or profiles
+        return stream.getvalue(), turned
+
+    def _of_size(self, path: Path, picture: Image.Image) -> Image.Image:
+        """The picture, scaled where that is asked for. Raises InputError: it has another size than the network's."""
+        _, rows, columns = self.shape
+        if self.resize is None:
+            if picture.size != (columns, rows):
+                raise InputError(
+                    path,
+                    f"has {picture.height} rows and {picture.width} columns, expected the network's {rows} and"
+                    f" {columns}: scale and crop it before, as the network was trained, or give {option('resize')}",
+                )
+            return picture
+        short = min(picture.size)
+        wide, high = (self.resize * side // short for side in picture.size)
+        if wide < columns or high < rows:
+            raise InputError(
+                path,
+                f"has {high} rows and {wide} columns after it is scaled, expected the network's {rows} and {columns} at"
+                f" least: give a greater {option('resize')}",
+            )
+        left, top = round((wide - columns) / 2), round((high - rows) / 2)
+        scaled = picture.resize((wide, high), Image.Resampling.BILINEAR)
+        return scaled.crop((left, top, left + columns, top + rows))
+
+    def record(self, decoded: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+        """What `source.json` says of the PNG files, by name, that were made."""
+        scaled = None if self.resize is None else {"shorter_side": self.resize, "by": "bilinear", "then": "centre crop"}
+        return {"by": self.by, "scaled": scaled, "files": decoded}
+
+
+class PictureFiles:
+    """The files of pictures (C, H, W) for a network: those of a folder, a single one, or a safetensors file. `names`
+    are those of the PNG files that they are, or are made into, relative to `folder`; `decoded` is what PNG files were
+    made from, of the files that were read, and `turned` names those that note that they are to be turned, which nothing
+    does. Raises InputError: a folder without pictures, or two files that would be PNG files of one name; UsageError: a
+    size that cannot be had."""
+
+    def __init__(self, path: Path, shape: tuple[int, int, int], resize: int | None) -> None:
+        self.decoder, self.is_folder = Decoder(shape, resize), path.is_dir()
+        self.paths = image_files(path) if self.is_folder else [path]
+        self.folder = path if self.is_folder else path.parent
+        if self.is_folder:
+            tell_left_out(path)
+        of_png = [each.suffix.lower() == _PNG or not self._is_decoded(each) for each in self.paths]
+        named = [each if own else each.with_suffix(_PNG) for each, own in zip(self.paths, of_png, strict=True)]
+        self.names = [each.relative_to(self.folder).as_posix() for each in named]
+        twice = [name for name, count in Counter(self.names).items() if count > 1]
+        if twice:
+            raise InputError(self.folder / twice[0], "would be two pictures of this name: rename one of the files")
+        self.are_decoded = any(map(self._is_decoded, self.paths))
+        if resize is not None and not self.are_decoded:
+            raise UsageError(f"{option('resize')} is for picture files, expected none with a tensor of pictures")
+        self.decoded: dict[str, dict[str, str]] = {}
+        self.turned: dict[str, None] = {}
+
+    def opened(
+        self, numbers: Iterable[int] | None = None, keep: dict[str, bytes] | None = None
+    ) -> Iterator[StoredPictures | UnreadFile]:
+        """The pictures of each of these files, of all by default, or why it cannot be used; `keep` gets the bytes that
+        are read, by name.
+
+        A PNG file with another suffix, or something else with that of one, is refused: an audit of the run's folder
+        finds PNG files by their suffix.
+        """
+        chosen = range(len(self.paths)) if numbers is None else list(numbers)
+        files = (PictureFile(str(self.paths[number]), partial(self.read, number, keep)) for number in chosen)
+        for number, stored in zip(chosen, opened_files(files, self.decoder.shape), strict=True):
+            name = Path(self.names[number])
+            if isinstance(stored, UnreadFile) or (stored.size is None) != (name.suffix.lower() == _PNG):
+                yield stored
+            else:
+                yield UnreadFile(str(self.folder / name), _MISNAMED)
+
+    def read(self, number: int, keep: dict[str, bytes] | None = None) -> bytes:
+        """The bytes of a file as the checker reads them. Raises PictureError: it cannot be read or decoded."""
+        path, name = self.paths[number], self.names[number]
+        try:
+            data = read(path, "a file of pictures", most=LARGEST_PNG if self.is_folder else LARGEST_PICTURES)
+            if self._is_decoded(path):
+                file, digest = path.relative_to(self.folder).as_posix(), hashlib.sha256(data).hexdigest()
+                data, turned = self.decoder.png(path, data)
+                self.decoded[name] = {"file": file, "sha256": digest}
+                self.turned |= {file: None} if turned else {}
+            elif data.startswith(SIGNATURE) and b"eXIf" in data:
+                # A PNG file may note that it is to be turned; the checker reads pixels alone.
+                with suppress(InputError), opened(path, data) as picture:
+                    self.turned |= {name: None} if is_turned(picture) else {}
+        except InputError as error:
+            raise PictureError(error.problem) from error
+        if keep is not None:
+            keep[name] = data
+        return data
+
+    def tell_turned(self) -> None:
+        """Say which of the files that were read note that they are to be turned."""
+        tell_turned(list(self.turned))
+
+    def _is_decoded(self, path: Path) -> bool:
+        """Whether a file is decoded: PNG files of the network's size are taken as they are."""
+        suffix = path.suffix.lower()
+        return suffix in IMAGE_SUFFIXES and (suffix != _PNG or self.decoder.resize is not None)
 
 
 @dataclass(frozen=True, eq=False)
 class SeenPictures:
-    """The pictures of a run, and the network that gives their latents.
-
-    Attributes:
-        pictures: uint8 (N, C, H, W).
-        files: the bytes of the network's file and of their files, by name in a run's folder.
-        names: of PNG files, relative to their folder, in the pictures' order; none of a tensor.
-        folder: all of whose images these are; None where one file was given.
-        listed: the names of all PNG files, those among them that cannot be used.
-        decoder: made some of the PNG files.
-        decoded: by the names of these, what they were made from.
-    """
+    """The pictures of a run, uint8 (N, C, H, W), and the network that gives their latents. `files` are the bytes of the
+    network's file and of theirs, by name in a run's folder. PNG files, none of a tensor, have `names` relative to their
+    `folder`, all of whose images these are, or None where one was given; `listed` names those among them too that
+    cannot be used. The `decoder` made the `decoded` ones."""
 
     through: ThroughNetwork
     pictures: Tensor
@@ -53,21 +207,14 @@ class SeenPictures:
     listed: tuple[str, ...] = ()
     refused: tuple[UnreadFile, ...] = ()
     decoder: Decoder | None = None
-    decoded: dict[str, DecodedPicture] = field(default_factory=dict)
+    decoded: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @classmethod
     def load(
         cls, network: str | Path, path: str | Path, arithmetic: Arithmetic = "real", resize: int | None = None
     ) -> SeenPictures:
-        """A network's file; and pictures from a folder of picture files, from one, or from a safetensors file.
-
-        Raises:
-            InputError: a network or a file of pictures that cannot be used, or a folder of which none can.
-            UsageError: an unknown arithmetic, or a size that cannot be had.
-        """
-        from verale.errors import NetworkError
-        from verale.network import LARGEST_NETWORK, FrozenNetwork
-
+        """A network's file; and pictures from a folder of picture files, from one, or from a safetensors file. Raises
+        InputError, UsageError."""
         data = read(network, "a network file (safetensors)", most=LARGEST_NETWORK)
         with naming(network, NetworkError):
             through = ThroughNetwork(FrozenNetwork.from_bytes(data), arithmetic)
@@ -77,10 +224,6 @@ class SeenPictures:
     @classmethod
     def of(cls, through: ThroughNetwork, network: bytes, path: str | Path, resize: int | None = None) -> SeenPictures:
         """The same of a network whose file has these bytes. Raises InputError, UsageError."""
-        import torch
-
-        from verale.network import pictures_of
-
         read: dict[str, bytes] = {}
         files = PictureFiles(Path(path), through.network.shape, resize)
         opened = dict(zip(files.names, files.opened(keep=read), strict=True))
@@ -112,24 +255,14 @@ class SeenPictures:
     @cached_property
     def digests(self) -> list[str]:
         """Of each picture, by value."""
-        from verale.network import picture_digest
-
         return list(map(picture_digest, self.pictures))
 
     def latents(self, folder: Path | None = None) -> Tensor:
         """(N, D, H', W') or (N, 1, D) float64: as the network gives them in float64, an estimate. They are for pages
         and comparisons, and no certificate is about them. Rounded to float32 they would lie outside of what
-        certificates in real arithmetic state.
-
-        Args:
-            folder: of a run that may be continued. Latents of these pictures that it notes are kept: their last bits
-                depend on the machine and on its threads.
-
-        Raises:
-            InputError: the folder's files cannot be read; a picture for which the network overflows float64.
-        """
-        import torch
-
+        certificates in real arithmetic state. Latents of these pictures that the folder of a run notes, which may be
+        continued, are kept: their last bits depend on the machine and on its threads. Raises InputError: the folder's
+        files cannot be read; a picture for which the network overflows float64."""
         kept = None if folder is None else self._noted(folder)
         if kept is not None:
             return kept
@@ -151,8 +284,6 @@ class SeenPictures:
 
     def _noted(self, folder: Path) -> Tensor | None:
         """The latents of a folder, if its `run.json` notes them as those of these pictures."""
-        from verale.head import digest_of_all, load_latents, patches_of
-
         run = run_of(folder)
         if any(run.get(name) != value for name, value in self.describe().items()) or not lexists(folder / LATENTS):
             return None
@@ -183,8 +314,8 @@ class SeenPictures:
         return source.noting(head_sha256=head.digest).of_latents(latents).noting(image_pictures=self.digests)
 
     def require_apart(self, out: Path) -> None:
-        """Raise InputError if copies of the pictures in this folder of a run would lie among them: the next time they
-        would be further pictures."""
+        """Raise InputError if copies in this folder of a run would lie among the pictures: they would be further
+        ones."""
         real = None if self.folder is None else followed(self.folder)
         if real is None:
             return

@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 import reprlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from os.path import lexists
 from pathlib import Path
@@ -21,11 +22,9 @@ from verale.runs.inputs import SOURCE
 if TYPE_CHECKING:
     from torch import Tensor
 
-_LARGEST = 2**53
-"""Indices and labels are below this: every reader of JSON has them exactly."""
+_LARGEST = 2**53  # indices and labels are below this: every reader of JSON has them exactly
 _HERE = Path()
-_LONGEST = 4096
-"""The most characters of a file's or a class's name."""
+_LONGEST = 4096  # the most characters of a file's or a class's name
 _MOST_ORIGINS = 2**16
 """The most patches that prototypes were copied from. Each may be of another file, whose links are followed."""
 _MOST_FIELDS, _MOST_UNKNOWN, _WIDEST = 2**12, 100, 2**20
@@ -34,12 +33,7 @@ _MOST_FIELDS, _MOST_UNKNOWN, _WIDEST = 2**12, 100, 2**20
 
 @dataclass(frozen=True)
 class SourceImage:
-    """An image as `source.json` lists it.
-
-    Attributes:
-        file: its path relative to the images' folder.
-        sha256: of the file's bytes; None leaves the entry out.
-    """
+    """An image as `source.json` lists it: its path in the images' folder, and SHA-256 of the file, if noted."""
 
     file: str
     label: int | None
@@ -53,22 +47,14 @@ class SourceImage:
 
 @dataclass(frozen=True)
 class Source:
-    """What is known about where latents come from; by default nothing.
+    """What is known about where latents come from; by default nothing. `files` are the images in the latents' order; as
+    many are their true `labels`, the `digests` (SHA-256) of the files that were captured, each None where unknown; and,
+    or none, the digests of each image's `latents`, and of its `pictures`, as the network sees it.
 
-    Attributes:
-        folder: the images' folder, where known.
-        files: the images in the latents' order.
-        labels: their true classes, where known; as many as files.
-        digests: SHA-256 of the files that were captured, where known; as many as files.
-        latents: the digest of each image's latents; as many as files, or none.
-        latents_digest: of all latents, where noted.
-        pictures: the digest of each image as the network sees it; as many as files, or none.
-        preprocessing: the steps from image to tensor, as CaBRNet's dataset.yml states them.
-        origins: by prototype, the patch that it was copied from.
-        fields: the patches' receptive fields, where known.
-        decoded: which of the pictures were made from other files, and how, in words; empty of none.
-        roots: the folders, without links in their paths, of which files may be read; None for all. Who writes
-            `source.json` may name any file of the reader's machine in it.
+    The steps from image to tensor are as CaBRNet's dataset.yml states them. `origins` are, by prototype, the patches
+    that they were copied from. `decoded` says in words which of the pictures were made from other files, and how. Of
+    files only those in `roots` may be read, folders without links in their paths; None for all. Who writes
+    `source.json` may name any file of the reader's machine in it.
     """
 
     folder: Path | None = None
@@ -102,10 +88,7 @@ class Source:
         return SentFile(real, around[0]) if around and real is not None else None
 
     def outside(self, *more: Path) -> list[Path]:
-        """The folders of the files that are named here, or in `more`, and may not be read, sorted.
-
-        Of several in one that holds nothing else, such as those of the classes, that one.
-        """
+        """The folders of the files that are named here, or in `more`, and may not be read, sorted."""
         known = None if self.folder is None or self.admits(self.folder) else followed(self.folder)
         folders: set[Path] = set()
         origins = [origin.file for origin in self.origins.values() if origin.file is not None]
@@ -113,7 +96,13 @@ class Source:
             if not self.admits(file):
                 real = followed(file) or file
                 folders.add(known if known is not None and real.is_relative_to(known) else real.parent)
-        return sorted({parent if _is_filled(parent := each.parent, folders) else each for each in folders})
+        # Of several in one that holds nothing else, such as those of the classes, that one.
+        filled = set()
+        for parent in {each.parent for each in folders}:
+            with suppress(OSError):
+                if sum(each.parent == parent for each in folders) > 1 and folders.issuperset(parent.iterdir()):
+                    filled.add(parent)
+        return sorted({each.parent if each.parent in filled else each for each in folders})
 
 
 def allowing(folder: Path) -> str:
@@ -121,16 +110,6 @@ def allowing(folder: Path) -> str:
     path = folder / SOURCE
     outside = load_source(path).within(folder).outside() if path.exists() else []
     return "".join(f" --allow {quote(str(each))}" for each in outside)
-
-
-def _is_filled(folder: Path, folders: Collection[Path]) -> bool:
-    """Whether a folder holds some of these folders and nothing else."""
-    if sum(each.parent == folder for each in folders) < 2:
-        return False
-    try:
-        return all(each in folders for each in folder.iterdir())
-    except OSError:
-        return False
 
 
 @dataclass(frozen=True)
@@ -166,20 +145,9 @@ class SourceFile:
 
     @classmethod
     def build(
-        cls,
-        network: Mapping[str, object],
-        folder: str,
-        classes: list[str] | None,
-        images: Iterable[SourceImage],
+        cls, network: Mapping[str, object], folder: str, classes: list[str] | None, images: Iterable[SourceImage]
     ) -> SourceFile:
-        """The source of latents that a network makes of a folder of images.
-
-        Args:
-            network: what describes the network; values that JSON cannot hold become strings.
-            folder: the images' folder.
-            classes: the names of the classes, where known.
-            images: the images in the latents' order.
-        """
+        """The source of latents that a network makes of images, in their order; what JSON cannot hold becomes text."""
         listed = [
             {"file": image.file, "label": image.label} | ({} if image.sha256 is None else {"sha256": image.sha256})
             for image in images
@@ -229,15 +197,9 @@ class SourceFile:
         return [key for key in self.record if other.record.get(key) != self.record[key]]
 
     def source(self, images: Path | None = None, beside: Path = _HERE) -> Source:
-        """What the record says about images and prototypes.
-
-        Args:
-            images: the images' folder, where it is not the one noted.
-            beside: the folder of the file: paths that are noted are relative to it, or absolute.
-
-        Raises:
-            KeyError, TypeError, ValueError, AttributeError: the record lacks an entry, or has one of another type.
-        """
+        """What the record says about images, in the folder noted or in `images`, and prototypes. Paths that are noted
+        are relative to the folder of the file, `beside`, or absolute. Raises KeyError, TypeError, ValueError,
+        AttributeError: the record lacks an entry, or has one of another type."""
         noted = beside / _text(self.record["images_folder"])
         folder = noted if images is None else images
         entries = self.record.get("images") or ()
@@ -249,10 +211,10 @@ class SourceFile:
         return Source(
             folder=folder,
             files=tuple(folder / _inside(image["file"]) for image in entries),
-            labels=tuple(_index_or_none(image["label"]) for image in entries),
-            digests=tuple(_text_or_none(image.get("sha256")) for image in entries),
+            labels=tuple(None if (label := image["label"]) is None else _index(label) for image in entries),
+            digests=tuple(None if (own := image.get("sha256")) is None else _text(own) for image in entries),
             latents=tuple(map(_text, latents)),
-            latents_digest=_text_or_none(self.latents_digest),
+            latents_digest=None if self.latents_digest is None else _text(self.latents_digest),
             pictures=tuple(map(_text, pictures)),
             classes=None if self.record["classes"] is None else tuple(map(_text, self.record["classes"])),
             preprocessing=self.record["preprocessing"],
@@ -263,14 +225,9 @@ class SourceFile:
 
 
 def load_source(path: Path | None, images: Path | None = None) -> Source:
-    """What `source.json` says, with the images looked for in `images` where that is given.
-
-    Args:
-        path: where the file is, if there is one. Where it lists no images, they come from `images`, sorted by name.
-
-    Raises:
-        InputError: a file that `verale explain` has not written; a folder without images.
-    """
+    """What `source.json` says, where there is one, with the images looked for in `images` where that is given; where it
+    lists none, they are those of this folder, sorted by name. Raises InputError: a file that `verale explain` has not
+    written; a folder without images."""
     if path is None or not lexists(path):
         return Source() if images is None else _in_order(Source(), images)
     remedy = "remove it, or explain the images again"
@@ -317,7 +274,7 @@ def _fields(entry: Mapping[str, object] | None) -> ReceptiveFields | None:
 
 
 def _decoded(entry: Mapping[str, Any] | None) -> str:
-    """What is said of pictures that were made from other files (`verale.runs.decoded`)."""
+    """What is said of pictures that were made from other files (`verale.runs.seen`)."""
     if entry is None:
         return ""
     scaled, count = entry["scaled"], len(entry["files"])
@@ -340,26 +297,21 @@ def _axis(entry: object, length: int) -> Axis:
 
 def _listed(value: object, most: int) -> list[object]:
     if not isinstance(value, list) or len(value) > most:
-        raise TypeError(f"{_brief(value)} is not a list of at most {most}")
+        raise TypeError(f"{reprlib.repr(value)} is not a list of at most {most}")
     return value
-
-
-def _brief(value: object) -> str:
-    """A value of any size on one short line."""
-    return reprlib.repr(value)
 
 
 def _inside(value: object) -> Path:
     """A path that stays inside its folder."""
     path = Path(_text(value))
     if path.is_absolute() or ".." in path.parts:
-        raise ValueError(f"{_brief(value)} leads out of the images' folder")
+        raise ValueError(f"{reprlib.repr(value)} leads out of the images' folder")
     return path
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{_brief(value)} is not a string")
+        raise TypeError(f"{reprlib.repr(value)} is not a string")
     if len(value) > _LONGEST:
         raise ValueError(f"a name has {len(value)} characters, expected at most {_LONGEST}")
     if "\0" in value:
@@ -368,15 +320,7 @@ def _text(value: object) -> str:
     return value
 
 
-def _text_or_none(value: object) -> str | None:
-    return None if value is None else _text(value)
-
-
 def _index(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _LARGEST:
-        raise TypeError(f"{_brief(value)} is not an index")
+        raise TypeError(f"{reprlib.repr(value)} is not an index")
     return value
-
-
-def _index_or_none(value: object) -> int | None:
-    return None if value is None else _index(value)

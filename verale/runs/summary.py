@@ -21,9 +21,6 @@ from verale.runs.table import Explained, reasons, table_of
 
 _log = logging.getLogger(__name__)
 
-_OF_THE_PAPERS = "_explanations.csv"
-"""How the names of the papers' tables end, after the paradigm."""
-
 
 @dataclass(frozen=True)
 class Spread:
@@ -41,23 +38,13 @@ class Spread:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """Images of one table, explained under one paradigm.
+    """Images of one table, explained under one paradigm: None where there is no certificate, or the table does not say;
+    `readable` where the most readable of several was kept.
 
-    Attributes:
-        paradigm: None where there is no certificate, or the table does not say; `readable` where the most readable of
-            several was kept.
-        predictions: which images: `all`, `correct` or `incorrect`; only `all` where true classes are not known.
-        images: how many have an explanation.
-        without: how many have none; they count nowhere else.
-        size: statements in an explanation.
-        relative_size: statements in an explanation, in per cent of those possible.
-        seconds: time to explain an image.
-        bounded_prototypes: how many prototypes an explanation bounds; None in tables that do not say it, as below.
-        prototypes: how many the head has.
-        bounded_pairs: how many pairs of a patch and a prototype it is about.
-        pairs: how many there are.
-        labelled: of how many images, with or without an explanation, the true class is known.
-        right: how many of these get it.
+    Predictions are `all`, `correct` or `incorrect`; only `all` where true classes are not known. `images` have an
+    explanation, those `without` count nowhere else. Of an explanation: its statements, these in per cent of those
+    possible, its time, how many prototypes it bounds and how many pairs of a patch and a prototype it is about (unknown
+    in some tables). Of `labelled` images, with or without one, the true class is known, and `right` get it.
     """
 
     source: str
@@ -80,10 +67,8 @@ def summarize(source: str) -> list[RunSummary]:
     """The summaries of a folder or a table: all images, then those predicted correctly and incorrectly, where known.
 
     For an unfinished run, the images explained so far count, and a warning says so; others say why images have no
-    certificate.
-
-    Raises:
-        InputError: a table that cannot be read, or has no rows; the message names file, line and column.
+    certificate. Raises InputError: a table that cannot be read, or has no rows; the message names file, line and
+    column.
     """
     table = table_of(source)
     path = Path(table)
@@ -97,39 +82,37 @@ def summarize(source: str) -> list[RunSummary]:
     if len(paradigms) > 1:
         raise InputError(path, f"holds several paradigms ({', '.join(paradigms)}), expected the table of one run")
     paradigm = paradigms[0] if paradigms else None
-    if paradigm is None and path.name.endswith(_OF_THE_PAPERS):
-        paradigm = path.name.removesuffix(_OF_THE_PAPERS)
+    of_the_papers = "_explanations.csv"  # so the names of the papers' tables end, after the paradigm
+    if paradigm is None and path.name.endswith(of_the_papers):
+        paradigm = path.name.removesuffix(of_the_papers)
     kinds: dict[str, Callable[[Explained], bool]] = {"all": lambda row: True}
     if any(row.correct is not None for row in rows):
         kinds |= {"correct": lambda row: row.correct is True, "incorrect": lambda row: row.correct is False}
-    return [_summary(source, paradigm, kind, filter(chosen, rows)) for kind, chosen in kinds.items()]
-
-
-def _summary(source: str, paradigm: str | None, kind: str, chosen: Iterable[Explained]) -> RunSummary:
-    rows = list(chosen)
-    explained = [row for row in rows if row.size is not None]
-    return RunSummary(
-        *(source, paradigm, kind, len(explained), len(rows) - len(explained)),
-        size=Spread.of(row.size for row in explained),
-        relative_size=Spread.of(None if (own := row.relative_size) is None else 100 * own for row in explained),
-        seconds=Spread.of(row.seconds for row in explained),
-        bounded_prototypes=Spread.of(row.bounded_prototypes for row in explained),
-        prototypes=max((row.prototypes for row in explained if row.prototypes is not None), default=None),
-        bounded_pairs=Spread.of(row.bounded_pairs for row in explained),
-        pairs=max((row.pairs for row in explained if row.pairs is not None), default=None),
-        labelled=sum(row.correct is not None for row in rows),
-        right=sum(row.correct is True for row in rows),
-    )
+    found = []
+    for kind, chosen in kinds.items():
+        some = list(filter(chosen, rows))
+        explained = [row for row in some if row.size is not None]
+        found.append(
+            RunSummary(
+                *(source, paradigm, kind, len(explained), len(some) - len(explained)),
+                size=Spread.of(row.size for row in explained),
+                relative_size=Spread.of(None if (own := row.relative_size) is None else 100 * own for row in explained),
+                seconds=Spread.of(row.seconds for row in explained),
+                bounded_prototypes=Spread.of(row.bounded_prototypes for row in explained),
+                prototypes=max((row.prototypes for row in explained if row.prototypes is not None), default=None),
+                bounded_pairs=Spread.of(row.bounded_pairs for row in explained),
+                pairs=max((row.pairs for row in explained if row.pairs is not None), default=None),
+                labelled=sum(row.correct is not None for row in some),
+                right=sum(row.correct is True for row in some),
+            )
+        )
+    return found
 
 
 @dataclass(frozen=True)
 class ClassSummary:
-    """The images of one class.
-
-    Attributes:
-        kind: `predicted`: the images that get the class; `true`: those of which it is the true one.
-        labelled, correct: of how many the true class is known, and is the predicted one.
-    """
+    """The images that get a class (`predicted`), or of which it is the true one (`true`). Of so many the true class is
+    known (`labelled`), and is the predicted one (`correct`)."""
 
     source: str
     kind: str
@@ -145,12 +128,7 @@ class ClassSummary:
 
 @dataclass(frozen=True)
 class PrototypeSummary:
-    """One prototype in the explanations of a run.
-
-    Attributes:
-        named: in how many explanations a statement is about it, alone or with a patch.
-        bounded: in how many it is bounded, also by a clause about all others.
-    """
+    """One prototype in the explanations of a run: how many name it, and how many bound it, also by a clause."""
 
     source: str
     prototype: int
@@ -161,12 +139,15 @@ class PrototypeSummary:
 
 
 def by_class(source: str) -> list[ClassSummary]:
-    """The classes of a folder or a table: those that are predicted, then the true ones, where known.
-
-    Raises:
-        InputError: a table or a folder that cannot be used.
-    """
-    rows, names = _rows_and_names(source)
+    """The classes of a folder or a table: those that are predicted, then the true ones. Raises InputError."""
+    table = table_of(source)
+    rows: Sequence[Explained]
+    names: Sequence[str] = ()
+    if Path(source).is_dir() and lexists(Path(table).with_name(HEAD)):
+        run = ExplainedRun.of(source)
+        rows, names = list(run.rows.values()), run.names or ()
+    else:
+        rows = rows_of(table, whole=not Path(source).is_dir())
     kinds: dict[str, Callable[[Explained], int | None]] = {"predicted": lambda row: row.predicted}
     if any(row.label is not None for row in rows):
         kinds["true"] = lambda row: row.label
@@ -174,55 +155,37 @@ def by_class(source: str) -> list[ClassSummary]:
     for kind, of in kinds.items():
         classes: dict[int, list[Explained]] = {}
         for row in rows:
-            number = of(row)
-            if number is not None:
-                classes.setdefault(number, []).append(row)
-        found += [_of_class(source, kind, number, names, classes[number]) for number in sorted(classes)]
+            if (its := of(row)) is not None:
+                classes.setdefault(its, []).append(row)
+        for number, some in sorted(classes.items()):
+            name = names[number] if number < len(names) else str(number)
+            found.append(
+                ClassSummary(
+                    *(source, kind, number, name, len(some), sum(row.size is not None for row in some)),
+                    size=Spread.of(row.size for row in some),
+                    bounded_prototypes=Spread.of(row.bounded_prototypes for row in some),
+                    labelled=sum(row.correct is not None for row in some),
+                    correct=sum(row.correct is True for row in some),
+                )
+            )
     return found
 
 
-def _of_class(source: str, kind: str, number: int, names: Sequence[str], rows: Sequence[Explained]) -> ClassSummary:
-    name = names[number] if number < len(names) else str(number)
-    return ClassSummary(
-        *(source, kind, number, name, len(rows), sum(row.size is not None for row in rows)),
-        size=Spread.of(row.size for row in rows),
-        bounded_prototypes=Spread.of(row.bounded_prototypes for row in rows),
-        labelled=sum(row.correct is not None for row in rows),
-        correct=sum(row.correct is True for row in rows),
-    )
-
-
-def _rows_and_names(source: str) -> tuple[Sequence[Explained], Sequence[str]]:
-    """The rows of a folder or a table, and the names of the classes, where a folder knows them."""
-    table = table_of(source)
-    if Path(source).is_dir() and lexists(Path(table).with_name(HEAD)):
-        run = ExplainedRun.of(source)
-        return list(run.rows.values()), run.names or ()
-    return rows_of(table, whole=not Path(source).is_dir()), ()
-
-
 def by_prototype(source: str) -> list[PrototypeSummary]:
-    """The prototypes of a folder's head, those first that most explanations name.
-
-    Raises:
-        InputError: a table, or a folder without its head; a certificate that cannot be read or is about another head.
-    """
+    """The prototypes of a folder's head, those first that most explanations name. Raises InputError."""
     if lexists(source) and not Path(source).is_dir():
         raise InputError(
             source, "is a table, which does not say what statements are about; give the folder of its certificates"
         )
     run = ExplainedRun.of(source)
-    named: Counter[int] = Counter()
-    bound: Counter[int] = Counter()
-    stated: Counter[int] = Counter()
+    named, bound, stated = Counter[int](), Counter[int](), Counter[int]()
     everything, explanations = set(range(run.head.prototypes)), 0
     for index in sorted(run.rows):
         file = run.stated(index)
         if file is None:
             continue
         explanations += 1
-        about: set[int] = set()
-        by_clauses: set[int] = set()
+        about, by_clauses = set[int](), set[int]()
         for each in file.certificate.statements:
             if isinstance(each, PatchStatement | ActivationStatement):
                 about.add(each.prototype)

@@ -82,11 +82,9 @@ class Explained:
     pairs: int | None = None
 
 
-_REASONS, _IMAGES = 3, 8
-"""How many reasons are named, and how many images of each."""
+_REASONS, _IMAGES = 3, 8  # how many reasons are named, and how many images of each
 
-_GREATEST = 1e100
-"""More than any score, time or margin; sums of squares of smaller numbers are finite."""
+_GREATEST = 1e100  # more than any score, time or margin; sums of squares of smaller numbers are finite
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 """How a text begins that a spreadsheet would take for a formula; the last four are the wide forms of = + - @."""
@@ -167,9 +165,6 @@ _EXPECTED: dict[Callable[[str], Any], str] = {
     _finite: f"a finite number, less than {_GREATEST:g} in size",
     _truth: "True or False",
 }
-_REQUIRED_COLUMNS = ("Idx", "Pred Label", "Exp Size", "Runtime (s)")
-_REQUIRED_VALUES = ("Idx", "Pred Label")
-"""Without a reason. With one there is no certificate, and perhaps no class."""
 
 
 def csv_lines(rows: Iterable[Explained], heading: bool = False) -> str:
@@ -180,15 +175,8 @@ def csv_lines(rows: Iterable[Explained], heading: bool = False) -> str:
 
 
 def read_table(path: str | Path, whole: bool = True) -> list[Explained]:
-    """The rows of a table, verale's or the papers'.
-
-    Args:
-        path: the table.
-        whole: whether the file is complete; if not, a last line without a line end is left out.
-
-    Raises:
-        InputError: the file is not such a table; the message names file, line and column.
-    """
+    """The rows of a table, verale's or the papers'; of one that is not whole, without half a line at its end. Raises
+    InputError, which names file, line and column."""
     text = read(path, "a table (explanations.csv)", most=LARGEST_LATENTS).decode("utf-8-sig", "replace")
     if not whole:
         text = text[: text.rfind("\n") + 1]
@@ -197,7 +185,8 @@ def read_table(path: str | Path, whole: bool = True) -> list[Explained]:
     reader = csv.DictReader(io.StringIO(text, newline=""))
     remedy = f"restore the file, or explain again with {option('overwrite', True)}"
     try:
-        missing = [name for name in _REQUIRED_COLUMNS if name not in (reader.fieldnames or ())]
+        required = ("Idx", "Pred Label", "Exp Size", "Runtime (s)")
+        missing = [name for name in required if name not in (reader.fieldnames or ())]
         if missing:
             raise InputError(
                 path,
@@ -209,26 +198,21 @@ def read_table(path: str | Path, whole: bool = True) -> list[Explained]:
             where = f"line {reader.line_num}"
             if None in line or None in line.values():
                 raise InputError(path, f"{where}: has a different number of columns from the first line; {remedy}")
-            rows.append(Explained(**_values(path, where, line, remedy)))
+            values: dict[str, Any] = {}
+            # With a reason there is no certificate, and perhaps no class.
+            needed = ("Idx", "" if line.get("Reason") else "Pred Label")
+            for column, text in line.items():
+                if column in _FIELDS and (text != "" or column in needed):
+                    name, parse = _FIELDS[column]
+                    try:
+                        values[name] = parse(text)
+                    except (ValueError, KeyError):
+                        expected = f"{reprlib.repr(text)}, expected {_EXPECTED[parse]}"
+                        raise InputError(path, f"{where}: column {column!r} is {expected}; {remedy}") from None
+            rows.append(Explained(**values))
         return rows
     except csv.Error as error:
         raise InputError(path, f"line {reader.line_num + 1}: cannot be read ({error}); {remedy}") from error
-
-
-def _values(path: str | Path, where: str, line: dict[str, str], remedy: str) -> dict[str, Any]:
-    values = {}
-    required = _REQUIRED_VALUES[:1] if line.get("Reason") else _REQUIRED_VALUES
-    for column, text in line.items():
-        if column not in _FIELDS or (text == "" and column not in required):
-            continue
-        name, parse = _FIELDS[column]
-        try:
-            values[name] = parse(text)
-        except (ValueError, KeyError):
-            raise InputError(
-                path, f"{where}: column {column!r} is {reprlib.repr(text)}, expected {_EXPECTED[parse]}; {remedy}"
-            ) from None
-    return values
 
 
 def table_of(source: str) -> str:
@@ -244,8 +228,8 @@ def table_of(source: str) -> str:
 def frame(out: str | Path) -> pandas.DataFrame:
     """The table of a run as a pandas frame, one row an image, sorted by their indices.
 
-    Its columns are the attributes of `verale.runs.table.Explained`, as in `verale explain --json`: `index`,
-    `predicted`, `label`, `size`, `margin` and so on. What is not known is missing (`pandas.NA`).
+    Its columns are the attributes of `verale.runs.table.Explained`, as in `verale explain --json`. What is not known is
+    missing (`pandas.NA`).
 
     Args:
         out: the folder that `verale explain` wrote, or its `explanations.csv`, or a table of the papers.
@@ -260,14 +244,11 @@ def frame(out: str | Path) -> pandas.DataFrame:
         raise UsageError("pandas is not installed, expected it for a frame: pip install 'verale[report]'") from error
     table = table_of(fspath(out))
     rows = sorted(read_table(table, whole=not Path(out).is_dir()), key=lambda row: row.index)
-    kinds = {each.name: _PANDAS[str(each.type).partition(" ")[0]] for each in fields(Explained)}
+    of_type = {"int": "Int64", "float": "Float64", "bool": "boolean", "str": "string"}
+    kinds = {each.name: of_type[str(each.type).partition(" ")[0]] for each in fields(Explained)}
     return pd.DataFrame(
         {name: pd.array([getattr(row, name) for row in rows], dtype=kind) for name, kind in kinds.items()}
     )
-
-
-_PANDAS = {"int": "Int64", "float": "Float64", "bool": "boolean", "str": "string"}
-"""The columns of a frame, by the type of their values."""
 
 
 def reasons(rows: Iterable[Explained], table: str | Path) -> list[str]:

@@ -24,8 +24,7 @@ Those of a larger one are its machine integers, where they fit, and `Sint63.to_Z
 _MACHINE = 2**62
 _MOST = 2**32
 _NUMBER = re.compile(r"0|-?[1-9a-f][0-9a-f]*", re.ASCII)
-_SHORT = 10**9
-"""Numbers below are written in base 10."""
+_SHORT = 10**9  # numbers below are written in base 10
 
 
 class _Items:
@@ -143,10 +142,6 @@ def _whole(part: _Part, text: str) -> str:
     return term
 
 
-def _after(word: str, part: _Part) -> _Part:
-    return _choice({word: part})
-
-
 _integers, _naturals = _list(_integer), _list(_natural)
 _fraction = _record("Fraction", _integer, _unit)
 _geometry = _choice(
@@ -235,12 +230,12 @@ _hints = _record(
 
 def head_term(head: Head) -> str:
     """A head, of the type `head` of Semantics.v."""
-    return _whole(_after("head", _head), head_text(head)[:-1].decode("ascii"))
+    return _whole(_choice({"head": _head}), head_text(head)[:-1].decode("ascii"))
 
 
 def certificate_term(certificate: Certificate) -> str:
     """A certificate, of the type `certificate` of Semantics.v."""
-    return _whole(_after("certificate", _certificate), certificate_text(certificate)[:-1].decode("ascii"))
+    return _whole(_choice({"certificate": _certificate}), certificate_text(certificate)[:-1].decode("ascii"))
 
 
 def image_term(image: Image) -> str:

@@ -58,12 +58,7 @@ def moved() -> str:
 
 @dataclass(frozen=True)
 class RequiredFile:
-    """A file that a run's folder has to hold.
-
-    Attributes:
-        is_there: whether the file of its name is the one that is needed; it is called where there is one.
-        problem: what is said where it is not.
-    """
+    """A file that a run's folder has to hold: whether the one of its name is it, and what is said where it is not."""
 
     is_there: Callable[[], bool] = lambda: False
     problem: str = "is another file than this run's"
@@ -96,14 +91,9 @@ class HeldFolder:
 
 @dataclass
 class _Noted:
-    """What is noted of a file.
-
-    Attributes:
-        by: the command that wrote it; None for the run that the folder holds.
-        digests: of its versions, the last one last.
-        growth: how many bytes it had when text was last added to it, and that text. An interruption leaves the
-            beginning of the text.
-    """
+    """What is noted of a file: the command that wrote it, None for the run that the folder holds; the digests of its
+    versions, the last one last; how many bytes it had when text was last added to it, and that text. An interruption
+    leaves the beginning of the text."""
 
     by: str | None
     digests: list[str] = field(default_factory=list)
@@ -116,14 +106,9 @@ class _Noted:
 
 
 class WrittenFiles:
-    """The files of a folder that verale wrote there. Only one process at a time may change them (`locked`).
-
-    Args:
-        held: the folder as it was when it was locked. All is written into that one, wherever it is by now.
-
-    Raises:
-        InputError: the folder has a `files.json` that verale did not write, or that was damaged.
-    """
+    """The files of a folder that verale wrote there. Only one process at a time may change them (`locked`). All is
+    written into `held`, the folder as it was when it was locked, wherever it is by now. Raises InputError: the folder
+    has a `files.json` that verale did not write, or that was damaged."""
 
     def __init__(self, directory: Path, held: HeldFolder | None = None) -> None:
         self.directory = directory
@@ -209,17 +194,10 @@ class WrittenFiles:
         overwrite: bool = False,
         inputs: Iterable[Path] = (),
     ) -> list[str]:
-        """Raise InputError unless a run can begin here; nothing is changed.
-
-        Args:
-            needed: the files that the run will write, by name. One that is there with the right content is kept.
-            strangers: other files of the folder that would be taken for the run's.
-            overwrite: whether what an earlier run noted goes.
-            inputs: the files that the run reads, which stay.
-
-        Returns:
-            The names that are kept.
-        """
+        """Raise InputError unless a run can begin here; nothing is changed. Of the files that the run needs, by name,
+        one that is there with the right content is kept; `strangers` are other files of the folder that would be taken
+        for the run's. With `overwrite`, what an earlier run noted goes, but for what the run reads (`inputs`). Returns
+        the names that are kept."""
         kept = self.require_free(needed, strangers, overwrite)
         if overwrite:
             self._require_removable(set(self.names()) - set(kept), inputs)
@@ -287,15 +265,9 @@ class WrittenFiles:
             self._unlink(name)
 
     def write(self, name: str, data: bytes, by: str | None = None) -> tuple[int, ...] | None:
-        """Write a file, which is noted first. One with these bytes stays, noted or not.
-
-        Returns:
-            The stamp of the file that was written; None where none was, or that is not known.
-
-        Raises:
-            InputError: another file is there that this command did not note, or a link or a folder; the folder cannot
-                be written.
-        """
+        """Write a file, which is noted first; its stamp, None where none was written or it is not known. One with these
+        bytes stays, noted or not. Raises InputError: another file is there that this command did not note, or a link or
+        a folder; the folder cannot be written."""
         self._require_reachable(name)
         if self.exists(name):
             if self.holds(name, data):
@@ -303,33 +275,29 @@ class WrittenFiles:
             if not self.is_ours(name, by):
                 raise InputError(self.directory / name, f"is another file than the one to write; {foreign()}")
         digest = hashlib.sha256(data).hexdigest()
-        self.note({name: digest}, by)
+        self.note(name, digest, by)
         self._measured.pop(name, None)
         return self._put(name, data, f".{digest}.partial")
 
-    def note(self, digests: Mapping[str, str], by: str | None = None) -> None:
-        """Note files that are about to be written."""
-        lines = []
-        for name, digest in digests.items():
-            noted = self._noted.get(name)
-            if noted is None or noted.by != by:
-                noted = self._noted[name] = _Noted(by)
-            if digest in noted.digests[-1:]:
-                continue
+    def note(self, name: str, digest: str, by: str | None = None) -> None:
+        """Note a file that is about to be written."""
+        noted = self._noted.get(name)
+        if noted is None or noted.by != by:
+            noted = self._noted[name] = _Noted(by)
+        if digest not in noted.digests[-1:]:
             noted.digests.append(digest)
-            lines.append(_line(name, digest, by))
-        self._write_lines(lines)
+            self._write_line(_line(name, digest, by))
 
     def append(self, name: str, text: bytes) -> None:
-        """Add text to a file that is noted; so that it is known as ours whatever interrupts this, text and digest are
-        noted first. Raises InputError."""
+        """Add text to a file that is noted; text and digest are noted first, whatever interrupts this. Raises
+        InputError."""
         size, sha256 = self._measured.get(name) or self._measure(name)
         after = sha256.copy()
         after.update(text)
         noted = self._noted[name]
         noted.digests.append(after.hexdigest())
         noted.growth = (size, text)
-        self._write_lines([_line(name, noted.digests[-1], noted.by, noted.growth)])
+        self._write_line(_line(name, noted.digests[-1], noted.by, noted.growth))
         try:
             append_bytes(self.directory / name, text, self._within(name))
         except OSError as error:
@@ -359,7 +327,9 @@ class WrittenFiles:
             for path in folder.iterdir() if folder.is_dir() else ():
                 match = _TEMPORARY.fullmatch(path.name)
                 if match is not None and not path.is_symlink() and path.is_file():
-                    begun = folder == self.directory and _is_of_lines(path)
+                    begun = folder == self.directory and _HEADING.startswith(
+                        read(path, "a temporary file", len(_HEADING))
+                    )
                     if match[1] in digests or begun:
                         remove_file(path, self._within(path.relative_to(self.directory).as_posix()))
 
@@ -389,15 +359,13 @@ class WrittenFiles:
     def _lines(self) -> bytes:
         return _HEADING + b"".join(line for name, noted in self._noted.items() for line in noted.lines(name))
 
-    def _write_lines(self, lines: list[bytes]) -> None:
-        """Add lines to `files.json`, all at once."""
-        if not lines:
-            return
+    def _write_line(self, line: bytes) -> None:
+        """Add a line to `files.json`."""
         if not self._is_whole:
             self._put_lines(self._lines())
             return
         try:
-            append_bytes(self.directory / FILES, b"".join(lines), self._within(FILES))
+            append_bytes(self.directory / FILES, line, self._within(FILES))
         except OSError as error:
             self._is_whole = False
             raise _full(self.directory / FILES, error) from error
@@ -479,11 +447,7 @@ def _noted_of(folder: Path) -> dict[str, _Noted]:
 
 def _parsed(data: bytes) -> tuple[dict[str, _Noted], bool]:
     """What the lines of `files.json` say; and whether the last one is whole. One that is not is left out: its file is
-    not written yet.
-
-    Raises:
-        ValueError: no file of verale's, in a few words.
-    """
+    not written yet. Raises ValueError: no file of verale's, in a few words."""
     if not data.startswith(_HEADING):
         raise ValueError(f"it does not begin with {_HEADING.decode().strip()}")
     *lines, rest = data[len(_HEADING) :].split(b"\n")
@@ -502,8 +466,8 @@ def _parsed(data: bytes) -> tuple[dict[str, _Noted], bool]:
 
 
 def _entry(record: dict[str, Any]) -> tuple[str, str, str | None, tuple[int, bytes] | None]:
-    """The name, the digest, the command and the growth that a line notes. Raises ValueError, TypeError, KeyError and
-    AttributeError: a record of another form."""
+    """The name, digest, command and growth that a line notes. Raises ValueError, TypeError, KeyError,
+    AttributeError."""
     name, digest, by = record["file"], record["sha256"], record.get("by")
     if not (type(name) is str and all(name.split("/")) and not {".", ".."} & {*name.split("/")} and "\0" not in name):
         raise ValueError(name)
@@ -521,12 +485,6 @@ def _line(name: str, digest: str, by: str | None, growth: tuple[int, bytes] | No
     record |= {} if by is None else {"by": by}
     record |= {} if growth is None else {"after": growth[0], "added": growth[1].decode("utf-8")}
     return f"{json.dumps(record)}\n".encode()
-
-
-def _is_of_lines(path: Path) -> bool:
-    """Whether a file begins as `files.json` does, or is the beginning of one."""
-    begun = read(path, "a temporary file", len(_HEADING))
-    return _HEADING.startswith(begun)
 
 
 def _stamp(status: os.stat_result) -> tuple[int, ...]:

@@ -139,6 +139,9 @@ def test_python_says_what_is_wrong(folder: Path) -> None:
         verale.audit(folder / "c", folder / "h", network=folder / "n")
     with pytest.raises(InputError, match="nowhere: cannot be read"):
         verale.audit(folder / "c", folder / "h", network=folder / "n", pictures=folder / "nowhere")
+    (folder / "empty").mkdir()
+    with pytest.raises(InputError, match="empty: holds no PNG file"):
+        verale.audit(folder / "c", folder / "h", network=folder / "n", pictures=folder / "empty")
     with pytest.raises(InputError, match="h: network file: "):
         verale.audit(folder / "c", folder / "h", network=folder / "h", pictures=folder / "p")
     with pytest.raises(InputError, match="h: pictures file: "):

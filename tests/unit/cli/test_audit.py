@@ -13,7 +13,7 @@ from support import files
 from support.commands import in_process, started, wait_until
 
 import verale
-from verale.datasets.certificates import write_rows
+from verale.datasets.rows import write_rows
 from verale.errors import InputError, UsageError
 from verale.runs.audit import AuditSetup, audit_files
 from verale.runs.audit_log import AuditLog

@@ -15,9 +15,8 @@ import pytest
 
 import verale
 from verale.datasets import footer as limits
-from verale.datasets.certificates import packed_certificates
 from verale.datasets.footer import Chunk, _names_what_runs, chunks_of, column_chunks, decoded, require_proportionate
-from verale.datasets.latents import load_parquet
+from verale.datasets.rows import load_parquet, packed_certificates
 from verale.errors import InputError
 
 
@@ -103,18 +102,11 @@ def test_it_is_found_wherever_it_begins(first, pad, registered, tmp_path) -> Non
     assert not _names_what_runs(b"ARROW:schema" + first)
 
 
-def test_other_types_are_read(tmp_path) -> None:
-    shaped = pa.fixed_shape_tensor(pa.float32(), (2, 3))
-    flat = pa.FixedSizeListArray.from_arrays(pa.array([float(n) for n in range(6)], pa.float32()), 6)
-    pq.write_table(pa.table({"latents": pa.ExtensionArray.from_storage(shaped, flat)}), tmp_path / "x.parquet")
-    assert load_parquet(str(tmp_path / "x.parquet"))[0].shape == (1, 2, 3)
-
-
 def test_no_other_module_opens_a_parquet_file() -> None:
     package = Path(verale.__file__).parent
     opens = re.compile(r"\bpq\.(ParquetFile|ParquetDataset|read_)|\bread_parquet\(|pyarrow\.dataset")
     found = {path.name for path in package.rglob("*.py") if opens.search(path.read_text(encoding="utf-8"))}
-    assert found == {"footer.py", "certificates.py"}, "certificates.py opens again what is opened"
+    assert found == {"footer.py", "rows.py"}, "rows.py opens again what is opened"
 
 
 def test_chunks_that_pyarrow_counts_otherwise_are_refused(tmp_path: Path) -> None:
@@ -169,7 +161,7 @@ def test_chunks_are_what_pyarrow_reads(options, tmp_path: Path) -> None:
 CHANGED = """
 import sys
 from pathlib import Path
-from verale.datasets.certificates import ParquetRows
+from verale.datasets.rows import ParquetRows
 from verale.errors import InputError
 
 path, answers = Path(sys.argv[1]), set()

@@ -210,7 +210,7 @@ def test_a_verdict_counts_where_there_was_none_at_first(folder):
 
 
 def test_a_log_that_contradicts_itself_is_refused(folder):
-    """As `verale audit --log` refuses it. tests/unit/runs/test_records.py has every kind of record that is none."""
+    """As `verale audit --log` refuses it. tests/unit/runs/test_audit.py has every kind of record that is none."""
     records = records_of(audit_log_of(folder))
     refused = {"status": "NOT_PROVED", "reason": "entailment", "exit_code": 3, "margin": None, "by": {}}
     other = records[2] | refused | {"claims": dict.fromkeys(records[2]["claims"], "not checked")}

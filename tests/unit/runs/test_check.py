@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from PIL import Image
 from support.own_network import OwnNetwork, own_images
 from support.small import small_head, small_latents, varied_head
 from torch import Tensor, nn
@@ -153,12 +152,6 @@ def test_a_number_that_explains_a_few_images_alone_is_no_explanation():
     assert not comparison.agrees and not any("explains all" in cause for cause in comparison.alike)
 
 
-def test_a_domain_that_does_not_hold_the_latents_is_no_agreement():
-    network = OwnNetwork()
-    comparison = compared(network, head_for(network, domain=Box(0, 0.5)))
-    assert not comparison.agrees and "outside the head's domain (from 0 to 0.5)" in str(comparison)
-
-
 def test_what_is_closer_within_rounding_is_mentioned():
     head = small_head("euclidean")
     latents = small_latents(head, images=4, patches=5)
@@ -212,38 +205,6 @@ def test_how_many_images_are_right_is_said_where_labels_are_known(right, images,
     assert [each.startswith(said) for each in comparison.warnings] == [True] * warned
     assert (f"warning: {said}" in str(comparison)) == warned
     assert compare(head, given).right is None and "right on" not in str(compare(head, given))
-
-
-def test_labels_of_images_are_compared_with_the_networks_classes():
-    network = OwnNetwork()
-    classes = network(own_images(12))[0].argmax(1)
-    assert compared(network, head_for(network), labels=classes).right == 12
-    swapped = compared(network, head_for(network), labels=[(each + 1) % 3 for each in classes.tolist()])
-    assert swapped.right == 0 and "are the labels in the order of its classes?" in str(swapped)
-    assert "(these hold 0 to 1)" in str(swapped)
-    with pytest.raises(LatentsError, match="label 0 is 7, expected one of the head's classes, 0 to 2"):
-        compared(network, head_for(network), labels=[7] * 12)
-
-
-def test_labels_are_those_of_class_folders(tmp_path):
-    """Images as files; here folder b holds what the network calls class 0."""
-    network = OwnNetwork()
-    images = own_images(12)
-    classes = network(images)[0].argmax(1).tolist()
-    assert set(classes) == {0, 1, 2}
-    for index, (image, of_class) in enumerate(zip(images, classes, strict=True)):
-        folder = tmp_path / "bac"[of_class]
-        folder.mkdir(exist_ok=True)
-        Image.fromarray((image * 255).round().byte().permute(1, 2, 0).numpy()).save(folder / f"{index}.png")
-    arguments = (head_for(network), network, LAYER, tmp_path)
-
-    def scaled(picture: Image.Image) -> Tensor:
-        return torch.tensor(list(picture.tobytes())).view(8, 8, 3).permute(2, 0, 1) / 255
-
-    comparison = check(*arguments, preprocess=scaled)
-    assert comparison.agrees and comparison.right == classes.count(2)
-    with pytest.raises(UsageError, match="images is given as files, expected preprocess"):
-        check(*arguments)
 
 
 def test_bytes_that_were_not_divided_are_told():
@@ -313,15 +274,6 @@ def test_a_compiled_network_is_compared_as_it_was_before(layer):
     compiled = torch.compile(network, backend=compiler)
     assert compared(compiled, head_for(network), layer).agrees
     assert network.training
-
-
-def test_images_in_half_precision_are_cast_up():
-    network = OwnNetwork()
-    images = own_images(2)
-    for given in (images.bfloat16(), images.half(), images.to_sparse()):
-        dense = given.to_dense() if given.is_sparse else given
-        comparison = check(head_for(network), network, LAYER, given)
-        assert comparison.agrees and torch.equal(comparison.logits, network(dense.float())[0].detach())
 
 
 REFUSED = [

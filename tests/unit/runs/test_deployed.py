@@ -18,7 +18,7 @@ from verale.certificate import Certificate
 from verale.checker.deployment import Deployment
 from verale.errors import UsageError
 from verale.head import Box, Head, as_patches
-from verale.runs.parts import Reserves
+from verale.runs.parts import Explainer, held_in_float32
 from verale.search import SearchOptions, Unexplained
 from verale.soundness.paths import CERTIFICATES
 
@@ -28,7 +28,8 @@ PROJECTION = SearchOptions("projection")
 def held_of(head: Head, latents: Tensor, formula: str, options: SearchOptions) -> list[Certificate | Unexplained]:
     """Certificates that hold in float32."""
     images = as_patches(latents)
-    return Reserves(head, Deployment(formula), options).held(images, verale.explain(head, images, options.paradigm))
+    found = verale.explain(head, images, options.paradigm)
+    return held_in_float32(Explainer(head, options, Deployment(formula)), images, found)
 
 
 def test_every_certificate_holds() -> None:
@@ -69,7 +70,7 @@ def test_what_is_not_covered_is_said() -> None:
 
 def test_another_readout_is_refused() -> None:
     with pytest.raises(UsageError, match="readout"):
-        Reserves(varied_head("maximum"), Deployment("cdist"), PROJECTION)
+        Explainer(varied_head("maximum"), PROJECTION, Deployment("cdist"))
 
 
 def test_a_folder_of_them(tmp_path: Path) -> None:

@@ -16,11 +16,8 @@ from click.testing import CliRunner
 from support.proved import fake
 
 from verale.cli.doctor import command
-from verale.errors import UsageError
-from verale.rounding import device
 from verale.runs import doctor
 from verale.runs.doctor import SAMPLE, Device, KernelCheck, Package, diagnose
-from verale.runs.options import use_device
 from verale.version import installing
 
 DEVICE = Device("cpu", True, "torch")
@@ -94,12 +91,6 @@ def test_extras_are_those_of_the_distribution(installed) -> None:
     text = printed(0)
     assert "ok explain: certificates" in text and f"without ray; to install it: {installing('ray')}" in text
     assert json.loads(printed(0, "--json"))["extras"][1]["missing"] == ["atheris"]
-
-
-@pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
-def test_a_missing_part_of_the_core_is_no_working_core(installed, monkeypatch) -> None:
-    monkeypatch.delitem(INSTALLED, "rich")
-    assert "-- rich is missing (needs >=13.7)" in printed(9)
 
 
 @pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
@@ -180,7 +171,6 @@ def test_torch_that_is_missing_or_broken(monkeypatch, tmp_path) -> None:
 @pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
 def test_devices_are_examined_and_what_fails_is_named(monkeypatch) -> None:
     """One does not work at all, one computes something else, and so does the CPU."""
-    import torch
 
     def failures(name: str) -> list[str]:
         if name == "cuda:0":
@@ -198,25 +188,3 @@ def test_devices_are_examined_and_what_fails_is_named(monkeypatch) -> None:
         Device("cuda:0", False, "H0, 8 GiB: CUDA error: out of memory"),
         Device("cuda:1", False, "H0, 8 GiB; exp of 1.0 is 2.0; up of 1.0 is 1.0"),
     ]
-
-
-@pytest.mark.usefixtures("only_the_proved_kernel_is_tried")
-def test_the_device_of_this_machine_passes() -> None:
-    cpu = diagnose().devices[0]
-    assert cpu.usable and cpu.detail.startswith("torch ")
-
-
-def test_auto_is_the_faster_one(monkeypatch) -> None:
-    """docs/decisions/0007 has what was measured."""
-    asked: list[str] = []
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(device, "require_device", asked.append)
-    use_device("auto")
-    assert asked == ["cpu"]
-
-
-@pytest.mark.parametrize("name", ["abacus", "cpu:99999999999", "cuda:99", "meta", "mps"])
-def test_a_device_that_cannot_be_used_is_refused_on_one_line(name) -> None:
-    with pytest.raises(UsageError, match=f"device '{name}' cannot be used here .*try device='cpu'") as raised:
-        use_device(name)
-    assert "\n" not in str(raised.value)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -14,10 +17,15 @@ from support.small import small_head, small_latents
 
 from verale.certificate import Certificate
 from verale.errors import InputError, LatentsError, UsageError
-from verale.head import Head, as_patches, digest_of_all, evaluate
+from verale.head import as_patches, digest_of_all, evaluate
+from verale.runs import written as module
 from verale.runs.explain import open_run
+from verale.runs.folder import ResultFolder, locked
+from verale.runs.inputs import HEAD as HEAD_FILE
+from verale.runs.inputs import TABLE
 from verale.runs.options import RunOptions
 from verale.runs.table import Explained, read_table
+from verale.runs.written import HeldFolder, WrittenFiles
 from verale.search import Avoid, Costs, SearchOptions
 from verale.search.paradigms.of_patches import OfPatches
 
@@ -89,17 +97,6 @@ def test_an_interrupted_run_ends_as_it_would_have(most, tmp_path, whole) -> None
     run(tmp_path)
     assert contents(tmp_path) == whole
     assert {path: path.stat().st_mtime_ns for path in before} == before, "what was there is not written again"
-
-
-def test_the_table_says_how_much_statements_bound(tmp_path) -> None:
-    for row in run(tmp_path, options=SearchOptions("top_k", batch=2)):
-        statements = Certificate.load(tmp_path / row.certificate).statements
-        assert (row.prototypes, row.pairs, row.bounded_pairs) == (HEAD.size, HEAD.size * 5, 0)
-        clause = any(hasattr(each, "exempt") for each in statements)
-        assert row.bounded_prototypes >= row.size if clause else row.bounded_prototypes == row.size
-    for row in run(tmp_path / "patches"):
-        statements = Certificate.load(tmp_path / "patches" / row.certificate).statements
-        assert row.bounded_pairs == row.size and row.bounded_prototypes == len({each.prototype for each in statements})
 
 
 @pytest.mark.parametrize(
@@ -245,7 +242,7 @@ def test_what_cannot_be_explained_leaves_no_folder(changes, error, tmp_path) -> 
 
 def test_a_folder_that_cannot_be_created(tmp_path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(InputError, match="cannot be created"):
+    with pytest.raises(InputError, match=r"file/out: cannot be created"):
         run(tmp_path / "file" / "out")
 
 
@@ -267,9 +264,186 @@ def test_a_line_says_what_the_head_and_the_certificate_say(tmp_path) -> None:
         assert row.score_difference == pytest.approx(first - second)
 
 
-def test_a_tie_has_a_reason_and_no_size(tmp_path) -> None:
-    tie = Head(HEAD.weight[:1].repeat(2, 1), HEAD.geometry, HEAD.similarity, prototypes=HEAD.prototypes)
-    for _ in range(2):
-        rows = run(tmp_path, head=tie, labels=[0] * 5)
-        assert all("tie" in row.reason and row.size is row.certificate is row.relative_size is None for row in rows)
-        assert [row.score_difference for row in rows] == pytest.approx([0.0] * 5, abs=1e-12)
+SIX = small_latents(HEAD, images=6)
+ONE_BY_ONE = SearchOptions("projection", batch=1)
+IMAGES = [f"{index:06d}.ale.json" for index in range(6)]
+MOVED = "was moved, or replaced by another folder, while this command wrote into it"
+REMOVED = "was removed while this command wrote into it, and so is what it has written: the same command begins anew"
+
+
+def run_until(folder: Path, meanwhile: Callable[[], object] = lambda: None, after: int = 2) -> None:
+    """Explain into a folder, in which something happens after so many images."""
+    with open_run(folder, HEAD, SIX, ONE_BY_ONE, how=RunOptions(1)) as opened:
+        for index, _ in enumerate(opened, 1):
+            if index == after:
+                meanwhile()
+
+
+def certificates(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.glob("*.ale.json"))
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+@pytest.mark.parametrize("after", [1, 6])
+def test_a_run_whose_folder_is_moved_ends_and_goes_on_there(after: int, out: Path, tmp_path: Path) -> None:
+    to = tmp_path / "moved"
+    with pytest.raises(InputError, match=MOVED):
+        run_until(out, lambda: out.rename(to), after)
+    assert not out.exists(), "nothing is written at the old path"
+    assert certificates(to) == IMAGES[:after]
+    assert [row.index for row in read_table(to / TABLE)] == list(range(after)), "every certificate counts"
+    run_until(to)
+    assert certificates(to) == IMAGES and len(read_table(to / TABLE)) == 6
+
+
+@pytest.mark.parametrize("after", [2, 6])
+def test_a_run_whose_folder_is_removed_ends_and_makes_no_other(after: int, out: Path) -> None:
+    with pytest.raises(InputError, match=REMOVED):
+        run_until(out, lambda: shutil.rmtree(out), after)
+    assert not out.exists()
+    run_until(out)
+    assert certificates(out) == IMAGES
+
+
+def test_two_runs_are_never_in_one_folder(out: Path, tmp_path: Path) -> None:
+    """Another run begins at the path, while the first one writes."""
+    other = small_head("cosine")
+
+    def replace() -> None:
+        out.rename(tmp_path / "moved")
+        with open_run(out, other, small_latents(other, images=1), ONE_BY_ONE) as opened:
+            assert len(list(opened)) == 1
+
+    with pytest.raises(InputError, match=MOVED):
+        run_until(out, replace)
+    assert certificates(out) == IMAGES[:1] and len(read_table(out / TABLE)) == 1
+    assert certificates(tmp_path / "moved") == IMAGES[:2]
+
+
+@pytest.mark.parametrize("after", [2, 6])
+def test_certificates_that_are_removed_are_missed_and_written_again(after: int, out: Path) -> None:
+    removed = rf"lacks 1 of the certificates that this run wrote \({IMAGES[0]}\).*The same command writes them again"
+    with pytest.raises(InputError, match=removed):
+        run_until(out, lambda: (out / IMAGES[0]).unlink(), after)
+    run_until(out)
+    assert certificates(out) == IMAGES and len(read_table(out / TABLE)) == 6
+
+
+@pytest.mark.parametrize("after", [2, 6])
+def test_a_description_that_is_removed_is_missed_and_written_again(after: int, out: Path) -> None:
+    with pytest.raises(InputError, match=r"run\.json: was removed while this command wrote here, and is there again"):
+        run_until(out, lambda: (out / "run.json").unlink(), after)
+    run_until(out)
+    assert certificates(out) == IMAGES and len(read_table(out / TABLE)) == 6
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+@pytest.mark.parametrize("name", ["run.json", IMAGES[0]])
+@pytest.mark.parametrize("how", ["another", "changed", "link"])
+def test_files_that_are_replaced_are_missed_and_stay(how: str, name: str, goes_on: bool, out: Path) -> None:
+    if goes_on:
+        with pytest.raises(KeyboardInterrupt):
+            run_until(out, interrupt, 1)
+    file, whole = out / name, b""
+
+    def replace() -> None:
+        nonlocal whole
+        whole = file.read_bytes()
+        if how != "changed":
+            file.unlink()
+        if how == "link":
+            (out.parent / "elsewhere").write_bytes(whole)
+            file.symlink_to(out.parent / "elsewhere")
+        else:
+            file.write_bytes(b"{}")
+
+    with pytest.raises(InputError, match=f"{name}: (was replaced while|is not as this run left it)"):
+        run_until(out, replace, 3)
+    assert file.is_symlink() if how == "link" else file.read_bytes() == b"{}", "it is somebody else's"
+    file.unlink()
+    if name == "run.json":
+        file.write_bytes(whole)
+    run_until(out)
+    assert certificates(out) == IMAGES and len(read_table(out / TABLE)) == 6
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def test_what_is_written_goes_where_the_lock_is(out: Path, tmp_path: Path) -> None:
+    """Also where the folder is moved between the last look and the writing."""
+    with locked(out) as held, patch.object(HeldFolder, "require_there"):
+        written = WrittenFiles(out, held)
+        written.write("a", b"1")
+        written.write("deep/er/b", b"2")
+        out.rename(tmp_path / "moved")
+        out.mkdir()
+        written.write("c", b"3")
+        written.write("deep/er/d", b"4")
+        written.note("e", "0" * 64)
+        written._unlink("a")
+        assert list(out.iterdir()) == []
+    moved = tmp_path / "moved"
+    assert {path.relative_to(moved).as_posix() for path in moved.rglob("*") if path.is_file()} == {
+        *("files.json", "c", "deep/er/b", "deep/er/d")
+    }
+    assert b'"e"' in (moved / "files.json").read_bytes()
+
+
+def test_a_folder_that_is_replaced_before_it_is_locked_is_not_locked(out: Path, tmp_path: Path) -> None:
+    opened = os.open
+
+    def moving(path: object, *rest: object, **options: object) -> int:
+        handle = opened(path, *rest, **options)  # type: ignore[arg-type]
+        if path == out and not (tmp_path / "moved").exists():
+            out.rename(tmp_path / "moved")
+            out.mkdir()
+        return handle
+
+    with patch("os.open", moving), pytest.raises(InputError, match=MOVED), locked(out):
+        pass
+    assert list(out.iterdir()) == list((tmp_path / "moved").iterdir()) == []
+
+
+FILES = {"rules.json": b"{}\n", "rules.csv": b"", "rules.html": b"page", HEAD_FILE: b"h", "000000.ale.json": b"c"}
+
+
+def write(folder: Path, overwrite: bool = False, **more: bytes) -> None:
+    """Write results, which these files are."""
+    certificates = {"000000.ale.json": b"c", **{f"{name}.ale.json": data for name, data in more.items()}}
+    ResultFolder("rules", folder, b"h", overwrite).write({}, [], b"page", certificates)
+
+
+@pytest.mark.parametrize("name", ["rules.json", "mine.ale.json", HEAD_FILE, module.FILES])
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_results_replace_no_file_of_somebody_else(name, overwrite, tmp_path) -> None:
+    (tmp_path / name).write_bytes(b"mine")
+    for act in (ResultFolder("rules", tmp_path, b"h", overwrite).require_room, lambda: write(tmp_path, overwrite)):
+        with pytest.raises(InputError, match=rf"{name}: .*verale did not write it, or it was changed"):
+            act()
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [(name, b"mine")]
+
+
+def test_results_are_complete_where_the_record_is(tmp_path, monkeypatch) -> None:
+    """An interruption at any file leaves the record unwritten, and nothing removes a head that is needed again."""
+    write(tmp_path, another=b"d")
+    with pytest.raises(InputError, match=r"rules\.json: is there already; choose another out, or say overwrite=True"):
+        write(tmp_path)
+    real, stop = module.write_atomically, {"at": ""}
+
+    def interrupted(path: Path, *rest: object) -> object:
+        return interrupt() if path.name == stop["at"] else real(path, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "write_atomically", interrupted)
+    for stop["at"] in ("000000.ale.json", "rules.csv", "rules.json"):
+        with pytest.raises(KeyboardInterrupt):
+            write(tmp_path, overwrite=True)
+        assert (tmp_path / HEAD_FILE).read_bytes() == b"h" and not (tmp_path / "rules.json").exists()
+    stop["at"] = ""
+    write(tmp_path, overwrite=True)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.name != module.FILES} == FILES

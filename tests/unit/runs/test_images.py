@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PIL import Image
+from support.small import small_head
 
 from verale.errors import InputError
+from verale.head import Head
 from verale.runs.images import FolderClasses, classes_of_folders, image_files
+from verale.runs.model_images import known_labels, model_images
 
 
 def fill(folder: Path, *names: str) -> Path:
@@ -28,11 +34,6 @@ def fill(folder: Path, *names: str) -> Path:
 def test_other_folders_are_refused(names, problem, tmp_path) -> None:
     with pytest.raises(InputError, match=rf"{tmp_path.name}: {problem}; expected images \(\.jpg, .*for each class"):
         image_files(fill(tmp_path, *names))
-
-
-def test_a_folder_that_does_not_exist(tmp_path) -> None:
-    with pytest.raises(InputError, match="nowhere: no such folder"):
-        image_files(tmp_path / "nowhere")
 
 
 TWELVE = [str(number) for number in range(12)]
@@ -129,3 +130,45 @@ def test_a_network_that_was_trained_on_folders_in_the_order_of_text_counts_them_
     assert classes_of(["3", "11"], 12, as_text=True).index_of is None
     assert classes_of(["03", "11"], 12, as_text=True).index_of == {"03": 3, "11": 11}
     assert classes_of(["3", "11"], 12, sorted(TWELVE), as_text=True).index_of == {"11": 3, "3": 5}
+
+
+def a_head(*labels: str) -> Head:
+    return replace(small_head("euclidean"), labels=labels or None, _digest=None)
+
+
+def files_in(folder: Path, *names: str) -> list[Path]:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        Image.new("L", (2, 2)).save(folder / name)
+    return [folder / name for name in names]
+
+
+def known(images: object, head: Head, labels: list[int] | None = None) -> tuple[object, object]:
+    return known_labels(model_images(images, str, "images"), labels, head)
+
+
+def test_a_folder_with_one_subfolder_has_the_class_of_that_name(tmp_path) -> None:
+    names = [f"class {number}" for number in range(small_head("euclidean").classes)]
+    files_in(tmp_path, f"{names[1]}/a.png", f"{names[1]}/b.png")
+    assert known(tmp_path, a_head(*names)) == ([1, 1], names)
+    files_in(tmp_path, "unknown/a.png")
+    with pytest.raises(InputError, match=re.escape(f"{tmp_path}/unknown: is the name of no class")):
+        known(tmp_path, a_head(*names))
+
+
+def test_files_that_are_listed_need_not_lie_in_folders_of_classes(tmp_path, caplog) -> None:
+    names = [f"class {number}" for number in range(small_head("euclidean").classes)]
+    files = files_in(tmp_path, f"{names[0]}/a.png", f"{names[1]}/a.png")
+    assert known(files[::-1], a_head(*names)) == ([1, 0], names)
+    assert known([*files, *files_in(tmp_path, "monday/a.png")], a_head(*names)) == (None, names)
+    assert "no true classes" in caplog.text
+    assert known([*files, *files_in(tmp_path, "test/x/a.png")], a_head(*names)) == (None, names)
+
+
+def test_labels_that_contradict_the_names_of_folders_are_refused(tmp_path) -> None:
+    names = [f"class {number}" for number in range(small_head("euclidean").classes)]
+    files = files_in(tmp_path, f"{names[0]}/a.png", f"{names[1]}/a.png")
+    assert known(tmp_path, a_head(*names), [0, 1]) == ([0, 1], names)
+    assert known(tmp_path, a_head(), [1, 0]) == ([1, 0], None), "the folders are no names of classes"
+    with pytest.raises(InputError, match=re.escape(f"{files[0]}: lies in the folder of class 0, labels says 1")):
+        known(tmp_path, a_head(*names), [1, 0])

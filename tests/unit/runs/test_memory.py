@@ -13,32 +13,9 @@ from support.small import small_head, small_latents
 from verale.runs import parts as rows
 from verale.runs.explain import open_run
 from verale.runs.options import RunOptions
-from verale.search import Batches, SearchOptions, batches
+from verale.search import SearchOptions
 
 HEAD = small_head("euclidean")
-
-
-@pytest.mark.parametrize("form", ["patches", "grid"])
-def test_latents_are_held_as_they_are_given(form) -> None:
-    latents = small_latents(HEAD, images=6).float()
-    if form == "grid":
-        latents = latents.swapaxes(1, 2).unflatten(2, (1, -1)).contiguous()
-    held = Batches(HEAD, latents, SearchOptions("projection", batch=2)).images
-    assert held.dtype == latents.dtype and held.data_ptr() == latents.data_ptr()
-
-
-@pytest.mark.parametrize("images", [3, 12])
-def test_latents_are_checked_some_at_a_time(images, monkeypatch) -> None:
-    checked, original = [], batches.check_domain
-
-    def counted(head, patches, first):
-        checked.append(len(patches))
-        original(head, patches, first)
-
-    monkeypatch.setattr(batches, "_CHECKED", 5)
-    monkeypatch.setattr(batches, "check_domain", counted)
-    Batches(HEAD, small_latents(HEAD, images=images), SearchOptions("projection"))
-    assert sum(checked) == images and max(checked) <= 5
 
 
 @pytest.fixture(scope="module")

@@ -117,38 +117,11 @@ def test_what_was_interrupted_goes_on_with_the_same_result(folder: Path, monkeyp
 
     assert interrupted(folder, lambda noted: noted["pictures"] == 2) and not (folder / "origins.json").exists()
     computed: list[int] = []
-    turned = OriginSearch._turned
-    monkeypatch.setattr(OriginSearch, "_turned", lambda self, p: computed.append(len(p)) or turned(self, p))
+    seen = origins.observables
+    monkeypatch.setattr(origins, "observables", lambda head, z: computed.append(len(z)) or seen(head, z))
     assert search(folder).run() == whole
     assert sum(computed) == len(PICTURES) - 2
     assert (folder / "origins.json").read_bytes() == expected
-
-
-def test_pictures_that_were_enclosed_are_not_enclosed_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of prototypes that later pictures come nearer to, what was stated is forgotten."""
-    monkeypatch.setattr(origins, "_SECONDS", 0.0)
-    whole = search(folder).run()
-    expected = (folder / "origins.json").read_bytes()
-    (folder / "origins.json").unlink()
-    enclosed: list[object] = []
-    of_picture = OriginSearch._of_picture
-
-    def counted(self: OriginSearch, *given: object) -> object:
-        if len(enclosed) == 1 and (folder / "stop").exists():
-            raise KeyboardInterrupt
-        enclosed.append(given)
-        return of_picture(self, *given)
-
-    monkeypatch.setattr(OriginSearch, "_of_picture", counted)
-    names = {each.name for each in whole}
-    assert len(names) > 1
-    (folder / "stop").write_bytes(b"")
-    with pytest.raises(KeyboardInterrupt):
-        search(folder).run()
-    assert json.loads((folder / "origins.json.partial").read_bytes())["stated"]
-    (folder / "stop").unlink()
-    assert search(folder).run() == whole
-    assert len(enclosed) == len(names) and (folder / "origins.json").read_bytes() == expected
 
 
 @OF_BOTH
@@ -342,14 +315,3 @@ def test_a_photograph_that_is_changed_meanwhile_is_not_kept(folder: Path, monkey
     with pytest.raises(InputError, match="was changed meanwhile; start again"):
         search(folder).run()
     assert not (folder / "origins.json").exists() and not kept(folder)
-
-
-def test_photographs_that_note_an_orientation_are_told(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    turned = Image.Exif()
-    turned[274] = 6
-    Image.open(folder / "images" / "3.png").save(folder / "images" / "3.tif", exif=turned)
-    (folder / "images" / "3.png").unlink()
-    with Image.open(folder / "images" / "4.png") as picture:
-        picture.save(folder / "images" / "4.png", exif=turned)
-    search(folder).run()
-    assert "3.tif" in caplog.text and "4.png" in caplog.text and "orientation" in caplog.text

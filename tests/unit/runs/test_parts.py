@@ -18,9 +18,9 @@ from support.small import small_head, small_latents
 from verale.errors import UsageError
 from verale.head import Head, as_patches
 from verale.runs import parts as module
-from verale.runs.explain import open_run
+from verale.runs.explain import gaps, in_order, open_run
 from verale.runs.options import RunOptions
-from verale.runs.run import Range, cut, gaps, in_order
+from verale.runs.parts import Range, cut
 from verale.runs.table import Explained, read_table
 from verale.runs.workers import local
 from verale.search import Batches, SearchOptions
@@ -301,13 +301,6 @@ def test_parts_are_smaller_where_images_are_searched_alone(alone, left, processe
     assert module._part_size(batches, left, processes) == expected
 
 
-@pytest.mark.parametrize("jobs", [0, -1])
-def test_a_number_of_processes_that_is_none(jobs, tmp_path) -> None:
-    with pytest.raises(UsageError, match=f"jobs is {jobs}, expected at least 1"):
-        explained(tmp_path / "out", jobs)
-    assert not (tmp_path / "out").exists()
-
-
 def told_after(done: list[range], left: list[int]) -> list[list[int]]:
     """The images whose rows are told_after after each part that is done."""
     parts: list[list[int]] = []
@@ -325,10 +318,6 @@ def told_after(done: list[range], left: list[int]) -> list[list[int]]:
 def test_rows_are_told_in_order_as_soon_as_all_before_them_are_there() -> None:
     done = [range(2, 4), range(4, 6), range(2), range(6, 7)]
     assert told_after(done, [*range(7)]) == [[], [], [0, 1, 2, 3, 4, 5], [6]]
-
-
-def test_what_was_done_before_holds_nothing_up() -> None:
-    assert told_after([range(8, 9), range(2, 4)], [2, 3, 8]) == [[], [2, 3, 8]]
 
 
 def test_gaps_are_cut_at_whole_batches() -> None:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from PIL import Image
 from support.commands import in_process
-from support.seen import COUNT, write_pictures
+from support.seen import COUNT, explain_pictures, write_pictures
 from support.seen import explain_pictures as explain
 from support.small import small_head
 from support.torch_networks import SHAPE, deep_network
 from torch import nn
+from torchvision import transforms
 
 from verale.certificate import Certificate
 from verale.cli.terminal import Exit
@@ -23,7 +26,7 @@ from verale.errors import InputError, UsageError
 from verale.head import Box, Head, as_patches, digest_of_all, load_latents, patches_of
 from verale.network import FrozenNetwork, picture_digest
 from verale.network.layers import Convolution, NetworkLayer
-from verale.runs.seen import SeenPictures
+from verale.runs.seen import Decoder, SeenPictures
 from verale.runs.source import SourceFile, load_source
 from verale.runs.summary import summarize
 from verale.runs.table import read_table
@@ -53,33 +56,6 @@ def test_png_files_are_explained_and_kept(folder: Path) -> None:
     assert source.files[0] == out / "pictures" / "class 0/0.png" and source.labels == (0, 0, 1, 2)
 
 
-def labelled(folder: Path, *names: str) -> Path:
-    """The same folder, whose head has names of classes."""
-    replace(Head.load(folder / "h"), labels=names, _digest=None).save(folder / "h")
-    return folder
-
-
-def renamed(folder: Path, *names: str) -> Path:
-    """The same folder, whose folders of pictures have other names."""
-    for number, name in enumerate(names):
-        (folder / "p" / f"class {number}").rename(folder / "p" / name)
-    return folder
-
-
-def test_folders_are_the_classes_whose_names_they_have_and_a_report_takes_them(folder: Path) -> None:
-    names = ("10", "9", "2")
-    renamed(labelled(folder, *names), *names)
-    assert explain(folder).returncode == 0
-    source = load_source(folder / "out" / "source.json", None)
-    labels = {
-        file.relative_to(folder / "out" / "pictures").parts[0]: label
-        for file, label in zip(source.files, source.labels, strict=True)
-    }
-    assert labels == {name: number for number, name in enumerate(names)} and source.classes == names
-    reported = in_process("report", folder / "out", "-o", folder / "page.html")
-    assert reported.returncode == 0, reported.stderr
-
-
 def test_an_orientation_of_a_picture_is_told_and_what_is_no_image_is_named(folder: Path) -> None:
     turned, file = Image.Exif(), folder / "p" / "class 0" / "0.png"
     turned[0x0112] = 8
@@ -101,14 +77,12 @@ def test_pictures_that_cannot_be_used_are_listed_at_the_end_where_that_was_asked
     assert "class 1/small.png" in done.stderr[done.stderr.index("left out: ") :]
 
 
-@pytest.mark.parametrize(("arithmetic", "pictures"), [("real", "p"), ("float32", "p.safetensors")])
-def test_an_audit_finds_network_and_pictures_and_proves_them(folder: Path, arithmetic: str, pictures: str) -> None:
-    done = explain(folder, "--arithmetic", arithmetic, pictures=pictures)
-    assert done.returncode == 0 and ("not TF32, bfloat16 or half" in done.stderr) == (arithmetic == "float32")
+def test_an_audit_finds_network_and_pictures_and_proves_them(folder: Path) -> None:
+    done = explain(folder, "--arithmetic", "float32", pictures="p.safetensors")
+    assert done.returncode == 0 and "not TF32, bfloat16 or half" in done.stderr
     audited = in_process("audit", folder / "out", "--kernel", "arb")
     assert audited.returncode == 0, audited.stdout + audited.stderr
-    said = {"real": "real arithmetic", "float32": "float32"}[arithmetic]
-    assert audited.stdout.count(f"entailment+picture ({said}) proved") == COUNT
+    assert audited.stdout.count("entailment+picture (float32) proved") == COUNT
     assert f"network {folder / 'out' / 'network.safetensors'}, sha256 " in audited.stderr
     shown = in_process("show", folder / "out" / "000001.ale.json", "--kernel", "arb")
     assert shown.returncode == 0 and "From the bytes of the picture, this network" in shown.stdout
@@ -197,20 +171,6 @@ def test_a_tensor_gives_the_same_certificates(folder: Path) -> None:
     assert (folder / "other" / "pictures.safetensors").exists()
 
 
-def test_an_interrupted_run_goes_on_and_another_one_is_refused(folder: Path) -> None:
-    assert explain(folder).returncode == 0
-    whole = {path.name: path.read_bytes() for path in (folder / "out").glob("*.ale.json")}
-    (folder / "out" / "000002.ale.json").unlink()
-    done = explain(folder)
-    assert done.returncode == 0, done.stderr
-    assert {path.name: path.read_bytes() for path in (folder / "out").glob("*.ale.json")} == whole
-    first = folder / "p" / "class 0" / "0.png"
-    first.write_bytes((folder / "p" / "class 1" / "1.png").read_bytes())
-    refused = explain(folder)
-    assert refused.returncode == 9 and "choose another --out" in refused.stderr
-    assert {path.name: path.read_bytes() for path in (folder / "out").glob("*.ale.json")} == whole
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -232,8 +192,8 @@ def test_what_cannot_be_used_is_refused(folder: Path) -> None:
     Image.new("RGB", SHAPE[1:]).save(folder / "wrong.png")
     with pytest.raises(InputError, match=r"wrong\.png: PNG file: it has 10 rows and 12 columns"):
         SeenPictures.load(folder / "n", folder / "wrong.png")
-    assert in_process("explain", "--network", folder / "n", "--out", folder / "o").returncode == 9
-    assert in_process("explain", "--arithmetic", "real", "--out", folder / "o").returncode == 9
+    for alone in (("--network", folder / "n"), ("--arithmetic", "real")):
+        assert in_process("explain", *alone, "--out", folder / "o").returncode == 9
 
 
 def test_a_run_goes_on_where_latents_have_other_last_bits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,3 +208,104 @@ def test_a_run_goes_on_where_latents_have_other_last_bits(folder: Path, monkeypa
     assert (folder / "out" / "000002.ale.json").exists()
     kept = digest_of_all(patches_of(load_latents(folder / "out" / "latents.safetensors")))
     assert SourceFile.read(folder / "out" / "source.json", "").latents_digest == kept
+
+
+_, ROWS, COLUMNS = SHAPE
+
+
+def encoded(picture: Image.Image, form: str) -> bytes:
+    stream = io.BytesIO()
+    picture.save(stream, form)
+    return stream.getvalue()
+
+
+def drawn(rows: int, columns: int, seed: int = 0) -> Image.Image:
+    """A picture of random bytes."""
+    return Image.fromarray(np.random.default_rng(seed).integers(0, 256, (rows, columns, 3), dtype=np.uint8))
+
+
+@pytest.fixture
+def photographs(tmp_path: Path) -> Path:
+    """Pictures in four formats, in the place of the PNG files."""
+    write_pictures(tmp_path)
+    forms = {0: "JPEG", 1: "WEBP", 2: "BMP"}
+    for file in sorted((tmp_path / "p").rglob("*.png")):
+        form = forms.get(int(file.stem))
+        if form is not None:
+            file.with_suffix({"JPEG": ".jpg"}.get(form, f".{form.lower()}")).write_bytes(
+                encoded(Image.open(file), form)
+            )
+            file.unlink()
+    return tmp_path
+
+
+def test_what_is_decoded_is_kept_named_and_proved(photographs: Path) -> None:
+    given = {file.relative_to(photographs / "p").as_posix(): file for file in (photographs / "p").rglob("*.*")}
+    done = explain_pictures(photographs)
+    assert done.returncode == 0, done.stderr
+    assert f"3 of {COUNT} pictures are decoded by Pillow {Image.__version__}; the PNG files in pictures/" in done.stderr
+    record = json.loads((photographs / "out" / "source.json").read_text())["decoded"]
+    assert record["by"] == f"Pillow {Image.__version__}" and record["scaled"] is None
+    assert sorted(record["files"]) == ["class 0/0.png", "class 1/1.png", "class 2/2.png"]
+    for name, made_from in record["files"].items():
+        file = given[made_from["file"]]
+        assert made_from["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+        kept = Image.open(photographs / "out" / "pictures" / name)
+        assert kept.format == "PNG" and kept.tobytes() == Image.open(file).convert("RGB").tobytes()
+    audited = in_process("audit", photographs / "out")
+    assert audited.returncode == 0 and "entailment+picture" in audited.stdout, audited.stdout
+    assert "3 pictures were decoded by Pillow" in load_source(photographs / "out" / "source.json").decoded
+    again = explain_pictures(photographs)
+    assert again.returncode == 0 and "nothing is left to do" in again.stderr, again.stderr
+
+
+def test_a_page_says_what_is_not_proved(photographs: Path) -> None:
+    assert explain_pictures(photographs).returncode == 0
+    done = in_process("report", photographs / "out")
+    assert done.returncode == 0, done.stderr
+    page = (photographs / "out" / "report.html").read_text()
+    assert "3 pictures were decoded by Pillow" in page and "begins at the pixels of the PNG files" in page
+
+
+def test_scaling_is_torchvisions(tmp_path: Path) -> None:
+    through = transforms.Compose([transforms.Resize(15), transforms.CenterCrop((ROWS, COLUMNS))])
+    for number, size in enumerate(((40, 31), (23, 57), (12, 10), (15, 15))):
+        picture = drawn(*size, seed=number)
+        data, _ = Decoder(SHAPE, 15).png(tmp_path / "a.png", encoded(picture, "PNG"))
+        seen = Image.open(io.BytesIO(data))
+        assert seen.size == (COLUMNS, ROWS) and seen.tobytes() == through(picture).tobytes()
+
+
+def test_pictures_of_any_size_are_explained_where_they_are_scaled(photographs: Path) -> None:
+    for number, file in enumerate(sorted((photographs / "p").rglob("*.*"))):
+        file.unlink()
+        file.with_suffix(".jpg").write_bytes(encoded(drawn(30 + number, 50, number), "JPEG"))
+    refused = explain_pictures(photographs)
+    assert refused.returncode == Exit.UNUSABLE and "or give --resize" in refused.stderr, refused.stderr
+    small = explain_pictures(photographs, "--resize", "9")
+    assert small.returncode == Exit.UNUSABLE and "give a greater --resize" in small.stderr, small.stderr
+    done = explain_pictures(photographs, "--resize", "14")
+    assert "scaled to a shorter side of 14 and cropped to the middle" in done.stderr, done.stderr
+    seen = SeenPictures.load(photographs / "n", photographs / "out" / "pictures")
+    assert tuple(seen.pictures.shape) == (COUNT, *SHAPE) and seen.pictures.dtype == torch.uint8
+
+
+@pytest.mark.parametrize(
+    ("picture", "form", "expected"),
+    [
+        (Image.new("RGBA", (COLUMNS, ROWS), (9, 9, 9, 99)), "WEBP", "has transparent pixels"),
+        (drawn(COLUMNS, ROWS), "JPEG", "scale and crop it before"),
+    ],
+)
+def test_what_cannot_be_decoded_is_refused(tmp_path: Path, picture: Image.Image, form: str, expected: str) -> None:
+    with pytest.raises(InputError, match=expected):
+        Decoder(SHAPE).png(tmp_path / "a", encoded(picture, form))
+
+
+def test_options_that_do_not_fit_are_refused(photographs: Path) -> None:
+    with pytest.raises(UsageError, match="resize is 0"):
+        Decoder(SHAPE, 0)
+    with pytest.raises(UsageError, match="is for picture files"):
+        SeenPictures.load(photographs / "n", photographs / "p.safetensors", resize=20)
+    done = in_process("explain", "--head", "h", "--latents", "l", "--resize", "9", "--out", photographs / "out")
+    assert done.returncode == Exit.UNUSABLE and "--resize is for pictures" in done.stderr

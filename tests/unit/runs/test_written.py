@@ -7,13 +7,17 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 from support.small import small_head, small_latents
-from support.stopped import Stopped, stopping
 from support.trees import OBSTACLES, put, tree
 
+from verale import files as of_files
 from verale.errors import InputError
 from verale.runs.explain import open_run
 from verale.runs.folder import ResultFolder, locked, require_output, write_beside, write_output
@@ -69,7 +73,7 @@ def test_nothing_is_written_through_links(kind: str, place: str, noted: bool, tm
     put(kind, out / place.split("/")[0], tmp_path / "outside")
     files = WrittenFiles(out)
     if noted:
-        files.note({place: sha256((tmp_path / "outside" / "file").read_bytes() if kind == "a link" else b"mine")})
+        files.note(place, sha256((tmp_path / "outside" / "file").read_bytes() if kind == "a link" else b"mine"))
     is_ours = noted and kind == "a file" and place == "a"
     hindered = kind not in ("a folder",) or place == "a"
     before = tree(tmp_path)
@@ -287,6 +291,44 @@ def test_a_command_may_replace_what_it_noted_itself(tmp_path: Path) -> None:
 # Interruptions
 
 
+STEPS = ("write", "replace", "unlink", "rmdir", "chmod")
+
+
+class Stopped(BaseException):
+    """Replaces SIGKILL: after it, nothing changes any more."""
+
+
+class System:
+    """The module `os`, until one of its steps."""
+
+    def __init__(self, last: int) -> None:
+        self.steps, self._last = 0, last
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name) if name not in STEPS else partial(self._step, name)
+
+    def open(self, path: Any, flags: int, *mode: int, dir_fd: int | None = None) -> int:
+        opened = partial(self._step, "open") if flags & (os.O_CREAT | os.O_APPEND) else os.open
+        return int(opened(path, flags, *mode, dir_fd=dir_fd))
+
+    def _step(self, name: str, *arguments: Any, **options: Any) -> Any:
+        self.steps += 1
+        if self.steps > self._last:
+            if name == "write" and self.steps == self._last + 1:
+                handle, data = arguments
+                os.write(handle, data[: len(data) // 2])
+            raise Stopped
+        return getattr(os, name)(*arguments, **options)
+
+
+@contextmanager
+def stopping(after: int) -> Iterator[System]:
+    """Let `verale.files` do so many steps. Of a write that comes next, half is done. `steps` counts them."""
+    system = System(after)
+    with patch.object(of_files, "os", system):
+        yield system
+
+
 def explain(out: Path, scale: float = 1.0, overwrite: bool = False) -> None:
     beside = {"source.json": json.dumps({"scale": scale}).encode(), f"images/{scale}.png": b"drawn"}
     options = SearchOptions("projection")
@@ -358,7 +400,7 @@ def test_an_interruption_at_any_step_loses_nothing_and_is_gone_on_with(
     shutil.copytree(begun, whole)
     again(whole)
     expected = of_run(whole)
-    for last in _steps(lambda: shutil.copytree(begun, tmp_path / "counted"), command, tmp_path / "counted"):
+    for last in steps_of(lambda: shutil.copytree(begun, tmp_path / "counted"), command, tmp_path / "counted"):
         out = tmp_path / f"out {last}"
         shutil.copytree(begun, out)
         for _ in range(2):
@@ -371,7 +413,7 @@ def test_an_interruption_at_any_step_loses_nothing_and_is_gone_on_with(
         shutil.rmtree(out)
 
 
-def _steps(prepare: Callable[[], object], command: Callable[[Path], None], out: Path) -> Iterator[int]:
+def steps_of(prepare: Callable[[], object], command: Callable[[Path], None], out: Path) -> Iterator[int]:
     prepare()
     with stopping(10**6) as system:
         command(out)

@@ -24,7 +24,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from threading import Event, Thread
 from typing import Any, BinaryIO, Generic, NoReturn, Protocol, TypeVar
 
@@ -53,12 +53,8 @@ class Process(Protocol):
         """Give it its job, and the level from which on it logs. Raises OSError: it has died."""
 
     def ask(self, message: tuple[Any, ...]) -> object:
-        """What its job returns for these arguments; None where that raised an error.
-
-        Raises:
-            OSError, EOFError, pickle.UnpicklingError: it has died.
-            VeraleError: it cannot do any task.
-        """
+        """What its job returns for these arguments; None where that raised an error. Raises OSError, EOFError,
+        pickle.UnpicklingError: it has died; VeraleError: it cannot do any task."""
 
     def kill(self) -> None:
         """End it, whatever it does."""
@@ -97,12 +93,8 @@ def popped(todo: deque[Task]) -> Task | None:
 
 @dataclass(frozen=True)
 class Done(Generic[Task]):
-    """A task that a process has taken.
-
-    Attributes:
-        result: what its job returned; None if it raised an error, which doing the task here shows, or never returned.
-        error: why the process cannot do any task.
-    """
+    """A task that a process has taken, and what its job returned: None if it raised an error, which doing the task here
+    shows, or never returned. `error` is why the process cannot do any task."""
 
     task: Task
     result: Any
@@ -111,13 +103,9 @@ class Done(Generic[Task]):
 
 
 class Processes(Generic[Task]):
-    """Processes that take tasks from one queue. Leaving the context ends them, whatever they are doing.
-
-    Args:
-        create: a function of a module; each process calls it once, and it returns what does a task.
-        todo: the queue; whoever has this object may take tasks too.
-        cluster: where they are started; by default on this machine.
-    """
+    """Processes, of this machine or a cluster, that take tasks from one queue; whoever has this object may take tasks
+    too. Each calls `create`, a function of a module, once, and it returns what does a task. Leaving the context ends
+    them, whatever they are doing."""
 
     def __init__(
         self,
@@ -176,18 +164,17 @@ class Processes(Generic[Task]):
 
     def finished(self) -> Done[Task] | None:
         """A task that one of them has done; None if none has. Raises VeraleError: it can do none."""
-        try:
-            return _require_done(self._finished.get_nowait())
-        except Empty:
-            return None
+        return None if self._finished.empty() else self.awaited()
 
     def awaited(self) -> Done[Task]:
         """The task that is done next. Raises VeraleError: a process can do none."""
-        return _require_done(self._finished.get())
+        done = self._finished.get()
+        if done.error is not None:
+            raise done.error
+        return done
 
     def _feed(self, process: Process) -> None:
-        """Give a process its tasks, one after the other, until there are no more or it dies. Then it gives back what it
-        holds."""
+        """Give a process its tasks, until there are no more or it dies. Then it gives back what it holds."""
         with suppress(OSError):  # then it is dead, which the first task will tell
             process.begin(self._job, logging.getLogger("verale").getEffectiveLevel())
         self._begin.wait()
@@ -205,12 +192,6 @@ class Processes(Generic[Task]):
         process.kill()
 
 
-def _require_done(done: Done[Task]) -> Done[Task]:
-    if done.error is not None:
-        raise done.error
-    return done
-
-
 class _Piped:
     """A process of this machine, asked through its standard input and output."""
 
@@ -222,7 +203,10 @@ class _Piped:
 
     def ask(self, message: tuple[Any, ...]) -> object:
         _send(self._process.stdin, message)
-        return _answer(self._process.stdout)
+        stream: Any = self._process.stdout
+        while isinstance(answer := pickle.load(stream), logging.LogRecord):
+            logging.getLogger(answer.name).handle(answer)
+        return answer
 
     def kill(self) -> None:
         self._process.kill()
@@ -248,13 +232,6 @@ def _fresh() -> subprocess.Popen[bytes]:
 def _send(stream: BinaryIO | Any, message: object) -> None:
     pickle.dump(message, stream, pickle.HIGHEST_PROTOCOL)
     stream.flush()
-
-
-def _answer(stream: BinaryIO | Any) -> object:
-    """A process's result; None if it failed. What it logs meanwhile is logged here."""
-    while isinstance(answer := pickle.load(stream), logging.LogRecord):
-        logging.getLogger(answer.name).handle(answer)
-    return answer
 
 
 def serve() -> None:
@@ -303,26 +280,17 @@ def log_to(send: Callable[[logging.LogRecord], object], level: int) -> None:
     log.setLevel(level)
 
 
-_THREADS = Path("/proc/self/task")
-"""Linux lists the threads of a process here, those of libraries too."""
-
-
 def can_fork() -> bool:
     """Whether this process has one thread. Elsewhere than on Linux that is not known."""
-    return sys.platform == "linux" and _THREADS.is_dir() and len(list(_THREADS.iterdir())) == 1
+    threads = Path("/proc/self/task")  # Linux lists the threads of a process here, those of libraries too
+    return sys.platform == "linux" and threads.is_dir() and len(list(threads.iterdir())) == 1
 
 
 class Forked:
-    """A process that serves its standard input and output. What else this one has open leads nowhere there: the numbers
-    stay taken, so that an object of this one which is freed there closes no file of its own.
-
-    Args:
-        serve: what it does. It ends when this returns or raises.
-        environment: variables that are other ones there.
-
-    Raises:
-        OSError: there can be no more processes or files.
-    """
+    """A process that serves its standard input and output, and ends when `serve` returns or raises. What else this one
+    has open leads nowhere there: the numbers stay taken, so that an object of this one which is freed there closes no
+    file of its own. The variables of `environment` are other ones there. Raises OSError: there can be no more processes
+    or files."""
 
     def __init__(self, serve: Callable[[], object], environment: Mapping[str, str]) -> None:
         with suppress(AttributeError, OSError, ValueError):  # there is none, nobody reads it, or it is closed

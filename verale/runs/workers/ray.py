@@ -1,69 +1,59 @@
 """Workers of a Ray cluster: processes that do tasks, as those of this machine (`workers.local`), on any of its nodes.
 
 What they do is written where they were asked: a run on a cluster is the run of one process, with the same store, bytes,
-resume and log.
+resume and log. And they have the same verale. Ray puts the folder in which a program connects to it first on its
+workers' path, and one that somebody sent may hold a `verale` that proves everything: so verale connects in an empty
+one. Who starts Ray before may stand elsewhere: a worker's first act is to compare what it would import with what this
+process has imported.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import pickle
 import socket
-import threading
+import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, suppress
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import Any
 
 from verale.errors import UsageError, VeraleError, first_line, option
-from verale.runs.workers.guard import nowhere, pickled_with_guard
-from verale.runs.workers.local import Job, cores, log_to
+from verale.runs.workers.local import Job, cores
 
 _PACKAGE = Path(__file__).parents[2]
-"""The directory of this verale."""
-
-_PATIENCE = 5
-"""The seconds in which a cluster has to answer."""
-
-_LATE = 60
-"""The seconds in which workers usually start. On a busy machine they take longer; on a cluster in use they wait."""
-
-_POLL = 1.0
-"""So many seconds a worker that is awaited is not asked whether it is still wanted."""
+_PATIENCE, _LATE = 5, 60
+"""The seconds in which a cluster has to answer, and those in which workers usually start. On a busy machine they take
+longer; on a cluster in use they wait."""
 
 _log = logging.getLogger(__name__)
 
 
 class Workers:
-    """Workers of the Ray that this process is connected to, a CPU each.
-
-    Attributes:
-        gpus: how many GPUs each has for itself.
-    """
+    """Workers of the Ray that this process is connected to, a CPU each, and so many GPUs. `settled` is taken once one
+    has begun, or a warning was given that none has."""
 
     def __init__(self, size: int, gpus: int = 0) -> None:
         self.size, self.gpus = size, gpus
-        self._late: threading.Timer | None = None
+        self.settled = Lock()
 
     def process(self) -> RayProcess:
-        """Another one; where none has begun for long, a warning says what is free."""
-        if self._late is None:
-            self._late = threading.Timer(_LATE, self._tell_late)
-            self._late.daemon = True
-            self._late.start()
+        """Another one."""
         return RayProcess(self)
 
-    def begun(self) -> None:
-        """One has begun, or none is needed any more."""
-        if self._late is not None:
-            self._late.cancel()
-
-    def _tell_late(self) -> None:
-        with suppress(Exception):  # of a cluster that is gone, the run itself tells
-            _log.warning("no worker has begun after %d s, though one may still start: %s", _LATE, self.free())
+    def tell_late(self) -> None:
+        """Warn, once, unless one has begun."""
+        if self.settled.acquire(blocking=False):
+            with suppress(Exception):  # of a cluster that is gone, the run itself tells
+                _log.warning("no worker has begun after %d s, though one may still start: %s", _LATE, self.free())
 
     def free(self) -> str:
         """What workers take, what Ray has, and what to do."""
@@ -96,18 +86,20 @@ class RayProcess:
         import ray
         from ray.exceptions import RayError
 
-        kind, arguments = pickled_with_guard(_Worker, job=job, level=level, folder=os.getcwd())
+        arguments, started = arguments_of_worker(job, level, os.getcwd()), time.monotonic()
         try:
             each = {"num_cpus": 1, "num_gpus": self._workers.gpus, "max_restarts": 0}
-            self._actor = ray.remote(kind).options(**each).remote(**arguments)
+            self._actor = ray.remote(Worker).options(**each).remote(**arguments)
             ready = self._actor.ready.remote()
-            while not ray.wait([ready], timeout=_POLL)[0]:
+            while not ray.wait([ready], timeout=1.0)[0]:
                 if self._killed:
                     raise OSError("it was ended before it began")
+                if time.monotonic() > started + _LATE:
+                    self._workers.tell_late()
             ray.get(ready)
         except RayError as error:
             raise OSError(first_line(error)) from error
-        self._workers.begun()
+        self._workers.settled.acquire(blocking=False)
 
     def ask(self, message: tuple[Any, ...]) -> object:
         """What its job returns. Raises EOFError: it has died; VeraleError: Ray failed, or it is another verale."""
@@ -140,29 +132,71 @@ class RayProcess:
         """Nothing is left of it."""
 
 
-class _Worker:
-    """What a worker does. It creates its job with the first task, so that an error there is one of this task."""
+def sources_digest(folder: Path) -> str:
+    """SHA-256 of the names and bytes of a package's modules, after how long they are: so that no name, which may hold
+    any byte, looks like another module."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py"), key=os.fsencode):
+        name, source = os.fsencode(path.relative_to(folder)), path.read_bytes()
+        digest.update(b"%d %d\n%b%b" % (len(name), len(source), name, source))
+    return digest.hexdigest()
 
-    def __init__(self, job: Job, level: int, folder: str) -> None:
-        if os.path.isdir(folder):  # a path that is given may be relative to it
-            os.chdir(folder)
-        self._job = job
+
+def arguments_of_worker(job: Job, level: int, folder: str) -> dict[str, Any]:
+    """The arguments of `Worker`: plain values and bytes, which need no verale. It gets its own code, not its name."""
+    from ray import cloudpickle
+
+    pickled = cloudpickle.dumps(job)
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    given = {"pickled": pickled, "level": level, "folder": folder}
+    return given | {"sha256": sources_digest(_PACKAGE), "package": str(_PACKAGE)}
+
+
+class Worker:
+    """What a worker does, where `import verale` gives the sources with this digest; nothing is imported before that.
+
+    It creates its job with the first task, so that an error there is one of this task.
+    """
+
+    def __init__(self, pickled: bytes, level: int, folder: str, sha256: str, package: str) -> None:
+        spec = find_spec("verale")
+        found = None if spec is None or not spec.origin else Path(spec.origin).parent
+        self._problem = ""
         self._work: Callable[..., Any] | None = None
         self._records: list[logging.LogRecord] = []
-        log_to(self._records.append, level)
+        if found is not None and sources_digest(found) == sha256:
+            from ray import cloudpickle
 
-    def __call__(self, message: bytes) -> tuple[Any, list[logging.LogRecord]]:
-        """What the job returns, None where it raises an error; and what is logged meanwhile."""
+            from verale.runs.workers.local import log_to
+
+            if os.path.isdir(folder):  # a path that is given may be relative to it
+                os.chdir(folder)
+            self._job = cloudpickle.loads(pickled)
+            log_to(self._records.append, level)
+        else:
+            self._problem = (
+                f"workers of this Ray import {found or 'no verale'}, but this process {package}, whose sources are"
+                " others: install this version where they run, and start Ray in a folder that holds no verale"
+            )
+
+    def ready(self) -> bool:
+        """Whether it is there, whatever it can do."""
+        return True
+
+    def ask(self, message: bytes) -> tuple[Any, list[logging.LogRecord], str]:
+        """What the job returns, None where it raises an error; what is logged meanwhile; and why it can do nothing,
+        empty if it can."""
         result = None
         try:
-            if self._work is None:
-                create, arguments = self._job
-                self._work = create(*arguments)
-            result = self._work(*pickle.loads(message))
+            if not self._problem:
+                if self._work is None:
+                    create, arguments = self._job
+                    self._work = create(*arguments)
+                result = self._work(*pickle.loads(message))
         except Exception:  # it is raised where the task is done again
             _log.info("a task failed:\n%s", traceback.format_exc())
         records, self._records[:] = list(self._records), []
-        return result, records
+        return result, records, self._problem
 
 
 @contextmanager
@@ -184,21 +218,31 @@ def start_ray(workers: int | None = None, address: str | None = None, gpus: bool
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # a dead worker, which is replaced, is no error here
     place = address or os.environ.get("RAY_ADDRESS") or "local"
     _require_answer(place)
-    with _importable():
+    with ExitStack() as ended:
+        if _PACKAGE.parent.name not in ("site-packages", "dist-packages"):
+            # The processes that Ray starts on this machine can import this verale, even where it is not installed.
+            before = os.environ.get("PYTHONPATH")
+            if before is None:
+                ended.callback(os.environ.pop, "PYTHONPATH", None)
+            else:
+                ended.callback(os.environ.update, PYTHONPATH=before)
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (before, str(_PACKAGE.parent))))
         import ray
+        from ray._private import worker
 
         own = not ray.is_initialized()
         if own:
-            _connect(place, workers)
-        with _quiet(), ExitStack() as ended:
-            if own:
-                ended.callback(ray.shutdown)
-            there = int(ray.cluster_resources().get("GPU" if gpus else "CPU", 0))
-            if gpus and not there:
-                raise UsageError(f"Ray knows of no GPU at {place!r}: leave out {option('device')}")
-            started = Workers(min(workers or there, there) if gpus else workers or max(1, there), int(gpus))
-            ended.callback(started.begun)
-            yield started
+            nowhere = TemporaryDirectory(prefix="verale-", ignore_cleanup_errors=True)
+            _connect(place, workers, ended.enter_context(nowhere))
+        # Ray prints a page about each dead worker to stdout, where verdicts go.
+        ended.callback(setattr, worker, "_worker_logs_enabled", getattr(worker, "_worker_logs_enabled", True))
+        worker._worker_logs_enabled = False
+        if own:
+            ended.callback(ray.shutdown)
+        there = int(ray.cluster_resources().get("GPU" if gpus else "CPU", 0))
+        if gpus and not there:
+            raise UsageError(f"Ray knows of no GPU at {place!r}: leave out {option('device')}")
+        yield Workers(min(workers or there, there) if gpus else workers or max(1, there), int(gpus))
 
 
 def _require_answer(address: str) -> None:
@@ -206,74 +250,34 @@ def _require_answer(address: str) -> None:
 
     What is no such address, Ray refuses itself.
     """
-    place = address.removeprefix("ray://")
-    host, _, port = place.rpartition(":")
-    if not host or not port.isdigit():
-        return
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
-    except (OSError, OverflowError) as error:
-        raise _unusable(address, f"nobody answers: {error}") from error
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdigit():
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
+        except (OSError, OverflowError) as error:
+            raise _unusable(address, f"nobody answers: {error}") from error
 
 
-def _require_ray(address: str) -> None:
-    """The same where somebody answers that is not Ray. Of ray://HOST:PORT, Ray itself says so in half a minute."""
+def _connect(address: str, workers: int | None, nowhere: str) -> None:
+    """Connect to Ray in an empty folder that nobody else can write to. Raises UsageError."""
+    import ray
     from ray import _raylet
 
-    check = getattr(_raylet, "check_health", None)
-    if check is None or "://" in address or not address.rpartition(":")[2].isdigit():
-        return
-    with redirect_stderr(StringIO()):  # it prints the traceback of what it catches
-        answers = check(address, timeout=_PATIENCE)
-    if not answers:
-        raise _unusable(address, "who answers is not Ray, or another version of it")
-
-
-def _unusable(address: str, why: str) -> UsageError:
-    return UsageError(f"Ray cannot be used at {address!r} ({why}); is `ray start --head` running there?")
-
-
-def _connect(address: str, workers: int | None) -> None:
-    import ray
-
-    _require_ray(address)
-    here = {"num_cpus": workers or cores(), "include_dashboard": False}
-    # A cluster gets the code too, so that every node runs this verale.
-    elsewhere = {"runtime_env": {"py_modules": [str(_PACKAGE)]}}
-    options: dict[str, Any] = here if address == "local" else elsewhere
+    # Where somebody answers that is not Ray. Of ray://HOST:PORT, Ray itself says so in half a minute.
+    if hasattr(_raylet, "check_health") and "://" not in address and address.rpartition(":")[2].isdigit():
+        with redirect_stderr(StringIO()):  # it prints the traceback of what it catches
+            answers = _raylet.check_health(address, timeout=_PATIENCE)
+        if not answers:
+            raise _unusable(address, "who answers is not Ray, or another version of it")
+    options: dict[str, Any] = {"num_cpus": workers or cores(), "include_dashboard": False}
+    if address != "local":  # a cluster gets the code too, so that every node runs this verale
+        options = {"runtime_env": {"py_modules": [str(_PACKAGE)]}}
     try:
-        with chdir(nowhere()):
+        with chdir(nowhere):
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **options)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise _unusable(address, first_line(error)) from error
 
 
-@contextmanager
-def _importable() -> Iterator[None]:
-    """Let the processes that Ray starts on this machine import this verale, even where it is not installed."""
-    before = os.environ.get("PYTHONPATH")
-    root = _PACKAGE.parent
-    if root.name in ("site-packages", "dist-packages"):
-        yield
-        return
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (before, str(root))))
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = before
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Ray without the page about each dead worker, which it prints to stdout, where verdicts go."""
-    from ray._private import worker
-
-    prints_logs = getattr(worker, "_worker_logs_enabled", True)
-    worker._worker_logs_enabled = False
-    try:
-        yield
-    finally:
-        worker._worker_logs_enabled = prints_logs
+def _unusable(address: str, why: str) -> UsageError:
+    return UsageError(f"Ray cannot be used at {address!r} ({why}); is `ray start --head` running there?")

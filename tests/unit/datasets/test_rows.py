@@ -6,17 +6,29 @@ import json
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import torch
 from click.testing import CliRunner
+from support.commands import in_process
 
 from verale.cli.audit import command as audit
 from verale.cli.export import certificates
 from verale.datasets import storage
-from verale.datasets.certificates import GROUP, ParquetRows, packed_certificates, row_of, write_rows
+from verale.datasets.rows import (
+    ParquetRows,
+    _group,
+    certificates_schema,
+    load_parquet,
+    packed_certificates,
+    row_of,
+    write_rows,
+)
 from verale.errors import InputError
 from verale.files import is_dataset
+from verale.head import as_patches
 
 
 def run(*arguments: object) -> tuple[int, str]:
@@ -70,26 +82,6 @@ def test_nothing_is_replaced_unless_it_is_said(files, tmp_path):
     assert (files / "000007.ale.json").read_bytes() == b"mine"
 
 
-def test_what_was_unpacked_is_replaced_if_it_is_said(files, tmp_path):
-    out, folder = tmp_path / "all.parquet", tmp_path / "unpacked"
-    run("pack", files, "--out", out)
-    run("unpack", out, "--out", folder)
-    (files / "000003.ale.json").write_bytes(b"another")
-    run("pack", files, "--out", out, "--overwrite")
-    with pytest.raises(InputError, match="already exists; choose another out, or say overwrite=True"):
-        run("unpack", out, "--out", folder)
-    assert run("unpack", out, "--out", folder, "--overwrite")[0] == 0
-    assert content(folder) == content(files)
-
-
-@pytest.mark.parametrize("certificate", ["files", "files/000003.ale.json"])
-def test_a_certificate_is_not_replaced_by_what_is_packed(certificate, files, tmp_path):
-    before = content(files)
-    with pytest.raises(InputError, match=r"000003\.ale\.json: (is read by|would be taken for a file of the run)"):
-        run("pack", tmp_path / certificate, "--out", files / "000003.ale.json", "--overwrite")
-    assert content(files) == before
-
-
 @pytest.mark.parametrize("field", [("predicted", 2**70), ("paradigm", "\ud800"), ("statements", 1), ("margins", [])])
 def test_what_parquet_cannot_hold_is_left_out(field, given, tmp_path):
     certificate = json.loads(given.certificates[0])
@@ -129,18 +121,10 @@ def test_names_that_are_one_on_some_systems_are_refused(names, tmp_path):
         (tmp_path / name).write_bytes(b"")
     with pytest.raises(InputError, match="is not the only"):
         run("pack", *(tmp_path / name for name in names), "--out", tmp_path / "packed.parquet")
-    assert not (tmp_path / "out").exists() and not (tmp_path / "packed.parquet").exists()
-
-
-def test_what_cannot_be_unpacked_is_not_packed(tmp_path):
     (tmp_path / "a.py").write_bytes(b"{}")
     with pytest.raises(InputError, match=r"a\.py: has a name that nobody can unpack"):
-        run("pack", tmp_path / "a.py", "--out", tmp_path / "all.parquet")
-    longest = "x" * 191 + ".ale.json"
-    (tmp_path / longest).write_bytes(b"{}")
-    assert run("pack", tmp_path / longest, "--out", tmp_path / "all.parquet")[0] == 0
-    assert run("unpack", tmp_path / "all.parquet", "--out", tmp_path / "out")[0] == 0
-    assert content(tmp_path / "out") == {longest: b"{}"}
+        run("pack", tmp_path / "a.py", "--out", tmp_path / "packed.parquet")
+    assert not (tmp_path / "out").exists() and not (tmp_path / "packed.parquet").exists()
 
 
 def test_what_lies_beside_is_not_replaced_unless_it_is_said(tmp_path):
@@ -167,31 +151,17 @@ def test_a_dataset_is_audited_as_a_folder_is(files, given, tmp_path):
     run("pack", files, "--out", tmp_path / "all.parquet")
     log = tmp_path / "report.json"
     printed = []
-    for path, arguments in ((files, ()), (tmp_path / "all.parquet", ()), (tmp_path / "all.parquet", ("--jobs", "2"))):
-        options = [str(path), "--head", given.head, "--log", str(log), *arguments]
+    for path in (files, tmp_path / "all.parquet"):
+        options = [str(path), "--head", given.head, "--log", str(log)]
         done = CliRunner().invoke(audit, options, catch_exceptions=False)
         assert done.exit_code == 5
         assert done.stdout.count("  taken from the audit log\n") == (41 if printed else 0)
         printed.append(done.stdout.replace(str(path), "").replace("  taken from the audit log", "").splitlines())
-    assert printed[0] == printed[1] == printed[2]
+    assert printed[0] == printed[1]
     assert len(printed[0]) == 41
     assert done.stderr == f"41 of 41 verdicts are taken from {log}\n"
-    log.unlink()
-    again = CliRunner().invoke(audit, options, catch_exceptions=False)
-    assert again.stdout.replace(str(path), "").splitlines() == printed[0]
-
-
-def test_what_is_no_dataset_is_refused(given, tmp_path):
-    with pytest.raises(InputError, match="there is no such file or folder"):
-        ParquetRows.open(str(tmp_path / "nothing.parquet"), "certificate")
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"holds no \*\.parquet"):
-        ParquetRows.open(str(tmp_path / "empty"), "certificate")
-    (tmp_path / "bad.parquet").write_bytes(b"PAR1")
-    with pytest.raises(InputError, match=r"bad\.parquet: cannot be read as a Parquet file"):
-        ParquetRows.open(str(tmp_path / "bad.parquet"), "certificate")
-    with pytest.raises(InputError, match="expected one named 'latents'"):
-        ParquetRows.open(given.packed, "latents")
+    again = CliRunner().invoke(audit, [*options[:3], "--jobs", "2"], catch_exceptions=False)
+    assert again.stdout.replace(str(path), "").splitlines() == printed[0], "without the log"
 
 
 def test_no_two_rows_are_called_alike(tmp_path):
@@ -202,7 +172,9 @@ def test_no_two_rows_are_called_alike(tmp_path):
     for number, names in enumerate(given):
         rows = [{"name": name, "certificate": b""} for name in names]
         write_rows(f"{tmp_path}/set/{number}.parquet", rows)
-    labels = [one.name.removeprefix(f"{tmp_path}/set/") for one in packed_certificates(f"{tmp_path}/set")[0]]
+    packed, _ = packed_certificates(f"{tmp_path}/set")
+    assert [(len(one.rows.groups), one.read()) for one in packed] == [(1, b"")] * 9, "a process gets no more than that"
+    labels = [one.name.removeprefix(f"{tmp_path}/set/") for one in packed]
     assert labels[:5] == ["a#0", "000001.ale.json#1", "a#2", "a#0#3", "b#4"]
     assert labels[5:] == ["b#5", "000001.ale.json#6", "c", "x#9#8"]
     with pytest.raises(InputError, match=r"has several certificates called 'a\.ale\.json', which would replace"):
@@ -225,7 +197,7 @@ def test_rows_are_found_across_files_and_groups(tmp_path):
                 writer.write_table(pa.table({"n": pa.array([number] * size, pa.int64())}))
     rows = ParquetRows.open(str(tmp_path), "n")
     assert len(rows) == 9
-    assert rows.groups == [(0, 3), (3, 5), (5, 9)]
+    assert [group[1:] for group in rows.groups] == [(0, 0, 3), (2, 3, 5), (0, 5, 9)]
     assert rows.take(0, 9, ("n",))["n"].to_pylist() == [0] * 5 + [2] * 4
     assert rows.take(4, 6, ("n",))["n"].to_pylist() == [0, 2]
     with pytest.raises(InputError, match="has 9 rows"):
@@ -235,7 +207,7 @@ def test_rows_are_found_across_files_and_groups(tmp_path):
 def test_other_file_systems(given, tmp_path):
     rows = [row_of(f"{n:06d}.ale.json", data) for n, data in enumerate(given.certificates)]
     for path in (f"file://{tmp_path}/a.parquet", "memory://verale/a.parquet"):
-        assert not storage.exists(path)
+        assert storage.info_of(path).type.name == "NotFound"
         write_rows(path, iter(rows))
         assert [one.read() for one in packed_certificates(path)[0]] == given.certificates
         assert packed_certificates(path)[0][0].name == f"{path}/000000.ale.json"
@@ -260,11 +232,155 @@ def test_what_is_taken_for_a_dataset(given, tmp_path, files):
     assert is_dataset("s3://bucket/certificates")
 
 
-def test_a_failed_write_leaves_nothing(tmp_path):
-    def rows():
-        yield from ({"name": str(n)} for n in range(2 * GROUP))
-        raise InputError("a certificate", "cannot be read")
+SHAPES = {"N L D": (7, 3, 2), "N D H W": (7, 2, 3, 1)}
 
-    with pytest.raises(InputError, match="a certificate"):
-        write_rows(str(tmp_path / "all.parquet"), rows())
-    assert list(tmp_path.iterdir()) == []
+
+def latents(shape: tuple[int, ...], dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    values = torch.randn(shape, generator=torch.Generator().manual_seed(0), dtype=dtype)
+    values.flatten()[:2] = torch.tensor([-0.0, torch.finfo(dtype).tiny / 2])
+    return values
+
+
+def column_of(values: torch.Tensor) -> pa.Array:
+    kind = pa.fixed_shape_tensor(pa.from_numpy_dtype(values.numpy().dtype), tuple(values.shape[1:]))
+    flat = pa.array(values.flatten().numpy())
+    return pa.ExtensionArray.from_storage(kind, pa.FixedSizeListArray.from_arrays(flat, values[0].numel()))
+
+
+def same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return one.dtype == other.dtype and one.shape == other.shape and one.numpy().tobytes() == other.numpy().tobytes()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_latents_are_read_bit_by_bit(shape, dtype, tmp_path):
+    values = latents(shape, dtype)
+    (tmp_path / "z.parquet").mkdir()
+    for start, stop in ((0, 4), (4, 7)):
+        part = pa.table({"latents": column_of(values[start:stop])})
+        pq.write_table(part, tmp_path / "z.parquet" / f"{start}.parquet", row_group_size=3)
+    files = {"z.parquet": dtype}
+    if len(shape) == 3:
+        pq.write_table(pa.table({"latents": values.numpy().tolist()}), tmp_path / "nested.parquet")
+        files["nested.parquet"] = torch.float64
+    for name, kind in files.items():
+        found, labels = load_parquet(str(tmp_path / name))
+        assert same(found, values.to(kind)) and labels is None
+        assert torch.equal(as_patches(found), as_patches(values.to(kind)))
+
+
+def test_labels_are_found_where_there_are_some(tmp_path):
+    labels = [3, 0, -1, 2, 1, 0, 70000]
+    pq.write_table(pa.table({"latents": column_of(latents((7, 3, 2))), "label": labels}), tmp_path / "z.parquet")
+    assert load_parquet(str(tmp_path / "z.parquet"))[1] == labels
+    for wrong in ([None] * 7, [0.5] * 7, [*labels[1:], None]):
+        pq.write_table(pa.table({"latents": column_of(latents((7, 3, 2))), "label": wrong}), tmp_path / "z.parquet")
+        with pytest.raises(InputError, match=r"column 'label' is \w+, expected a whole number for each image, or none"):
+            load_parquet(str(tmp_path / "z.parquet"))
+
+
+def test_rows_of_several_shapes_or_without_latents_are_refused(tmp_path):
+    for name, column in (
+        ("ragged", pa.array([[[0.0]], [[0.0], [1.0]]])),
+        ("null", pa.array([[[0.0]], None])),
+        ("text", pa.array(["a", "b"])),
+    ):
+        pq.write_table(pa.table({"latents": column}), tmp_path / f"{name}.parquet")
+        with pytest.raises(InputError, match="expected float tensors or lists of one shape"):
+            load_parquet(str(tmp_path / f"{name}.parquet"))
+    pq.write_table(pa.table({"latents": pa.array([], pa.list_(pa.float32()))}), tmp_path / "none.parquet")
+    with pytest.raises(InputError, match="has no rows"):
+        load_parquet(str(tmp_path / "none.parquet"))
+
+
+def test_permuted_tensors_are_refused(tmp_path):
+    kind = pa.fixed_shape_tensor(pa.float32(), (3, 2), permutation=[1, 0])
+    storage = pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(6, np.float32)), 6)
+    pq.write_table(pa.table({"latents": pa.ExtensionArray.from_storage(kind, storage)}), tmp_path / "z.parquet")
+    with pytest.raises(InputError, match="permuted"):
+        load_parquet(str(tmp_path / "z.parquet"))
+
+
+SCHEMA = certificates_schema()
+
+
+def rows(**columns: pa.Array) -> pa.Table:
+    return pa.table(columns)
+
+
+def empty_groups() -> bytes:
+    stream = pa.BufferOutputStream()
+    with pq.ParquetWriter(stream, SCHEMA) as writer:
+        for _ in range(3):
+            writer.write_table(SCHEMA.empty_table())
+    return stream.getvalue().to_pybytes()
+
+
+def data_of(table: pa.Table, **options: object) -> bytes:
+    stream = pa.BufferOutputStream()
+    pq.write_table(table, stream, **options)
+    return stream.getvalue().to_pybytes()
+
+
+NAMES = pa.array(["a.ale.json", "b.ale.json"])
+BYTES = pa.array([b"{", b"{}"], pa.binary())
+WITHOUT: dict[str, tuple[bytes, str]] = {
+    "an empty file": (b"", "cannot be read as a Parquet file"),
+    "not Parquet": (b"PROVED\n" * 100, "cannot be read as a Parquet file"),
+    "only the mark": (b"PAR1PAR1", "cannot be read as a Parquet file"),
+    "cut short": (data_of(rows(name=NAMES, certificate=BYTES))[:-40], "cannot be read as a Parquet file"),
+    "no rows": (data_of(SCHEMA.empty_table()), "holds no certificate"),
+    "empty row groups": (empty_groups(), "holds no certificate"),
+    "no columns": (data_of(pa.table({})), "expected one named 'certificate'"),
+    "no such column": (data_of(rows(name=NAMES, x=NAMES)), "has the columns name, x; expected one named 'certificate'"),
+    "nulls only": (data_of(rows(name=NAMES, certificate=pa.nulls(2, pa.binary()))), "holds no certificate"),
+    "nulls without a type": (data_of(rows(certificate=pa.nulls(2))), "holds no certificate"),
+    "numbers": (data_of(rows(certificate=pa.array([1, 2]))), "column 'certificate' is int64, expected binary"),
+    "texts": (data_of(rows(certificate=pa.array(["{}", "{"]))), "column 'certificate' is string, expected binary"),
+    "lists": (data_of(rows(certificate=pa.array([[b"{"], []]))), "column 'certificate' is list<"),
+    "names as numbers": (data_of(rows(certificate=BYTES, name=pa.array([1, 2]))), "column 'name' is int64, expected"),
+    "indices as texts": (data_of(rows(certificate=BYTES, index=NAMES)), "column 'index' is string, expected int"),
+    "two columns of that name": (
+        data_of(pa.table([BYTES, BYTES], names=["certificate", "certificate"])), "expected one named 'certificate'"
+    ),
+}  # fmt: skip
+"""Files, and what is said of them."""
+
+
+def read_by(command: str, path: Path, given, folder: Path) -> tuple[int, str]:
+    """What a command that reads certificates from Parquet says of a path."""
+    options = ("--head", given.head, "--latents", given.latents)
+    more = ("--out", "unpacked") if command == "certificates unpack" else options
+    done = in_process(*command.split(), path, *more, merged=True, cwd=folder)
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize("command", ["audit", "certificates unpack"])
+@pytest.mark.parametrize("kind", WITHOUT)
+def test_a_file_without_certificates_is_one_line(kind: str, command: str, given, tmp_path: Path) -> None:
+    data, problem = WITHOUT[kind]
+    (tmp_path / "p.parquet").write_bytes(data)
+    code, text = read_by(command, tmp_path / "p.parquet", given, tmp_path)
+    assert (code, text.count("\n")) == (9, 1), text
+    assert text.startswith(f"error: {tmp_path}/p.parquet: ") and problem in text
+    assert not (tmp_path / "unpacked").exists()
+
+
+@pytest.mark.parametrize("kind", ["no rows", "not Parquet", "numbers"])
+def test_nothing_of_a_folder_is_proved_where_a_file_is_of_another_kind(kind: str, given, tmp_path: Path) -> None:
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "a.parquet").write_bytes(Path(given.packed).read_bytes())
+    (tmp_path / "set" / "b.parquet").write_bytes(WITHOUT[kind][0])
+    code, text = read_by("audit", tmp_path / "set", given, tmp_path)
+    assert (code, text.count("PROVED")) == ((0, 40) if kind == "no rows" else (9, 0))
+    assert code == 0 or text.startswith(f"error: {tmp_path}/set/b.parquet: ")
+
+
+@pytest.mark.parametrize("kind", ["not Parquet", "no rows", "no such column", "nulls only", "texts"])
+def test_a_file_that_changes_while_it_is_read_is_an_error_that_names_it(kind: str, tmp_path: Path) -> None:
+    write_rows(f"{tmp_path}/a.parquet", [row_of(f"{name}.ale.json", b"{}") for name in "ab"])
+    _, second = packed_certificates(f"{tmp_path}/a.parquet")[0]
+    _group.cache_clear()
+    (tmp_path / "a.parquet").write_bytes(WITHOUT[kind][0])
+    with pytest.raises(InputError, match=r"a\.parquet: (cannot be read|changed while it was read: row 1 holds no)"):
+        second.read()
