@@ -19,7 +19,6 @@ from verale.checker import Auditor
 from verale.checker import HeadError as UnreadableHeadError
 from verale.errors import HeadError, UsageError, naming, nearest, with_article
 from verale.files import LARGEST_LATENTS, read
-from verale.runs.images import classes_named
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -133,6 +132,8 @@ def class_named(head: Head, given: int | str) -> int:
     if (number := numbers.get(str(given))) is not None:
         return number
     labels = head.labels or ()
+    from verale.runs.images import classes_named
+
     classes = classes_named(labels, [str(given)])[str(given)]
     if len(classes) > 1:
         raise UsageError(f"class {given!r} is the name of {len(classes)} classes: give a number, {classes}")

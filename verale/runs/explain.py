@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -35,12 +35,13 @@ from verale.runs.folder import certificate_names, locked, pictures_in
 from verale.runs.inputs import HEAD, LATENTS, LINK, LINK_TYPE, RUN_FILE, SOURCE, TABLE, sha256_of
 from verale.runs.options import RunOptions
 from verale.runs.parts import Explainer, Range, cut, explain_in_processes
-from verale.runs.seen import SeenPictures
-from verale.runs.source import SourceFile
 from verale.runs.table import Explained, csv_lines, read_table
 from verale.runs.written import RequiredFile, WrittenFiles, moved
 from verale.search import Batches, SearchOptions
 from verale.version import __version__
+
+if TYPE_CHECKING:
+    from verale.runs.seen import SeenPictures
 
 _log = logging.getLogger(__name__)
 
@@ -292,6 +293,8 @@ def open_run(
         needed |= own.needed()
         if SOURCE not in beside and written.exists(SOURCE) and not (how.overwrite and written.is_ours(SOURCE)):
             # Head and latents captured from images: no other ones may stand beside it.
+            from verale.runs.source import SourceFile
+
             remedy = written.remedy(SOURCE)
             if not SourceFile.read(directory / SOURCE, remedy).is_of(run["head"], run["latents"]):
                 problem = f"describes another head or other latents than those of this run; {remedy}"

@@ -18,7 +18,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -39,7 +39,9 @@ from verale.runs.workers.local import Cluster, Done, Processes, can_fork, cores,
 from verale.search import Batches, ImageResult, SearchOptions, Unexplained
 from verale.search.devices import is_host, one_thread
 from verale.search.explain import explain_batches
-from verale.search.through import ThroughNetwork
+
+if TYPE_CHECKING:
+    from verale.search.through import ThroughNetwork
 
 Range = tuple[int, int]
 """Images: from the first up to, but not including, the second."""
