@@ -95,7 +95,7 @@ def test_what_is_avoided_is_not_stated(paradigm):
 
 @EVERY
 def test_the_same_images_have_the_same_bytes(paradigm):
-    """Again, with costs of 1, batch by batch in another order; and alike whatever the batch is."""
+    """Again, with costs of 1, batch by batch in another order; alike whatever the batch is; and none of no images."""
     head, images = subject(paradigm)
     ones = Costs.of(dict.fromkeys(range(head.size), 1.0), {0: 1.0}, {(0, 2): 1.0}, 1.0, 1.0)
     found = plain(paradigm)
@@ -106,6 +106,7 @@ def test_the_same_images_have_the_same_bytes(paradigm):
     assert in_bytes(explain(head, images, paradigm, batch=2)) == in_bytes(by_two) and alike(by_two, found)
     if batches.are_alone:
         assert in_bytes(by_two) == in_bytes(found)
+    assert list(explain(head, images[:0], paradigm)) == []
 
 
 @EVERY
