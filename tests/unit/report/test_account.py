@@ -165,3 +165,5 @@ def test_what_is_not_proved_has_no_account():
     assert account_of(read, known, replace(numbers, activations=crossing)) is None
     unknown = (Interval(None, None), *numbers.activations[1:])
     assert account_of(read, known, replace(numbers, activations=unknown)) is None
+    for kernel in KERNELS:  # neighbours are alike: where one is active, no ceiling lies so far below
+        assert account(*two_classes(ActivationStatement(0, 2.0, INF), OrderStatement((0,), 0.5)), kernel) is None

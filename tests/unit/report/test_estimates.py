@@ -26,6 +26,7 @@ from verale.report.estimates import (
     Standing,
     activations_of,
     estimates_of,
+    favoured_classes,
     given_and_taken,
 )
 from verale.search.explain import explain
@@ -102,6 +103,13 @@ def test_where_an_activation_is_attained_depends_on_the_pooling():
     head = varied_head("top mean")
     image, certificate = explained(head, "top_k")
     assert set(estimates_of(certificate, head, image).attained) == {None}
+
+
+def test_prototypes_vote_for_a_class_where_they_do():
+    head = small_head("euclidean")
+    assert favoured_classes(head) == [j % 3 for j in range(12)]
+    assert favoured_classes(replace(head, weight=-head.weight.abs())) == [None] * 12
+    assert set(favoured_classes(varied_head("tree"))) == {None}
 
 
 def test_what_does_not_fit_the_head_is_left_out_or_refused():

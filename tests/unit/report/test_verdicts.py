@@ -51,6 +51,9 @@ def test_audited_now_with_head_and_latents(folder):
     collection = audited(collect(folder), AuditOptions(minimality=True), advance=counts.append)
     assert statuses(collection) == ["PROVED"] * 4 and counts == [1] * 4 and collection.audited
     assert collection.items[0].record["claims"] == dict.fromkeys(("entailment", "instance", "minimality"), "proved")
+    (folder / "head.safetensors").unlink()
+    collection = audited(collect(folder))
+    assert statuses(collection) == [NOT_AUDITED] * 4 and collection.audited == "", "without a head nothing is audited"
 
 
 def test_what_is_not_proved_is_not_called_so(folder):
