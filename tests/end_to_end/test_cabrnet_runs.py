@@ -486,14 +486,16 @@ def test_sizes_that_differ_between_batches_are_refused(monkeypatch, tmp_path):
         load(final("protopnet")).capture(sorted(sizes(tmp_path / "in").iterdir()))
 
 
-def test_yaml_that_json_cannot_hold_is_written_as_text(tmp_path):
+def test_yaml_that_json_cannot_hold_is_written_as_text_and_a_flat_folder_has_no_labels(tmp_path):
     def dated(architecture):
         architecture["date"] = datetime.date(2026, 11, 21)
 
     out = tmp_path / "out"
     run = changed("protopnet", tmp_path, dated)
     assert explain("--checkpoint-dir", run, "--images", flat(tmp_path / "in"), "--out", out, *QUICKLY) == 0
-    assert json.loads((out / "source.json").read_text(encoding="utf-8"))["architecture"]["date"] == "2026-11-21"
+    source = json.loads((out / "source.json").read_text(encoding="utf-8"))
+    assert source["architecture"]["date"] == "2026-11-21"
+    assert source["classes"] is None and [image["label"] for image in source["images"]] == [None] * 3
 
 
 def transform(steps):

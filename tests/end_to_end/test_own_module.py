@@ -191,6 +191,15 @@ def test_files_with_a_callable_give_the_same_certificates(files, tmp_path):
     assert in_process("report", str(tmp_path / "A")).returncode == 0
 
 
+def test_folders_that_are_named_as_classes_are_these_classes(files, tmp_path):
+    shutil.rmtree(files / "bee")
+    images, names = [str(file) for file in sorted(files.glob("*/*.png"))], ["cat", "ant", "bee"]
+    given = {"labels": None, "class_names": names, "prototype_images": None}
+    assert [row.label for row in explained(tmp_path / "OUT", images=images, preprocess=to_tensor, **given).rows] == [
+        *(1, 1, 0, 0)
+    ]
+
+
 def test_the_steps_of_torchvision_are_noted(files):
     transforms = pytest.importorskip("torchvision.transforms")
     steps = transforms.Compose(
@@ -263,6 +272,8 @@ def test_a_head_that_computes_something_else_is_refused_before_anything_is_writt
         explained(tmp_path / "OUT", OwnNetwork(**network))
     assert refusal.value.field == field and message in str(refusal.value)
     assert not (tmp_path / "OUT").exists()
+    if field == "epsilon":  # the remedy that it names
+        assert explained(tmp_path / "OUT", OwnNetwork(**network), options=network).comparison.agrees
 
 
 def test_a_head_can_be_given_instead_of_an_architecture(tmp_path):

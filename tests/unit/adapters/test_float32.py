@@ -14,12 +14,15 @@ from benchmarks.architectures import cases
 from tests.unit.adapters.test_published import reference
 from verale.adapters.float32 import (
     _OBSERVED,
+    _POOLED,
+    _READ_OUT,
     _similarities,
     _widened,
     float32_logits,
     proved,
 )
 from verale.bounds.observables import observe
+from verale.errors import LatentsError
 from verale.head import (
     Cosine,
     Euclidean,
@@ -30,6 +33,7 @@ from verale.head import (
     as_patches,
     evaluate,
     evaluate_observed,
+    read_out,
 )
 from verale.head.head import similarity
 from verale.rounding import Enclosure
@@ -158,6 +162,8 @@ def test_folded_numbers_are_an_allowance_and_no_proof():
     patches = as_patches(small_latents(head, images=2, patches=4))
     own, folded = (float32_logits(each, patches) for each in (head, replace(head, weight=head.weight.double())))
     assert bool((folded.lower < own.lower).all() & (own.upper < folded.upper).all())
+    with pytest.raises(LatentsError, match="channels"):
+        float32_logits(head, torch.rand(1, 4, 5, dtype=torch.float64))
 
 
 # Each step alone: on the way through a whole head, the slack of one step may hide that of another.
@@ -192,3 +198,14 @@ def test_computed_similarities(name):
     head = HEADS[name](2)
     for observed in observed_in_float32(head, 5):
         assert holds(_similarities(head, Enclosure.exact(observed)), similarity(head, observed))
+
+
+@every("name", HEADS)
+def test_computed_activations_and_logits(name):
+    head = HEADS[name](2)
+    for observed in observed_in_float32(head, 6):
+        computed = head.pooling.pool(observed[None], lambda values: similarity(head, values))
+        assert holds(_POOLED[type(head.pooling)](head.pooling, head, Enclosure.exact(observed)), computed)
+    for activations in torch.rand(20, 1, head.size, generator=torch.Generator().manual_seed(8)):
+        ranges = _READ_OUT[type(head.readout)](head.readout, head, Enclosure.exact(activations))
+        assert holds(ranges, read_out(head, activations))

@@ -54,6 +54,8 @@ def test_batch_normalisation_is_folded_with_a_magnitude() -> None:
     assert bool((folded.magnitude >= exact).all()) and bool((folded.magnitude <= exact * (1 + 1e-12)).all())
     assert bool((folded.magnitude >= folded.bias.abs()).all())
     assert [each.name for each in frozen_network("pooled").layers][:3] == ["0", "3", "4"]
+    module, held = random_module("one layer"), frozen_network("one layer").layers[0].operation  # nothing is folded
+    assert held.magnitude is None and held.weight.dtype == torch.float32 and torch.equal(held.weight, module.weight)
 
 
 def test_a_network_ends_at_the_layer_that_is_named_and_the_model_is_unchanged() -> None:

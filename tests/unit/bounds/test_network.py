@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 import torch
@@ -180,6 +181,37 @@ def test_numbers_that_take_too_many_bits_are_told() -> None:
     wide = replace(network, layers=(network.layers[0], last))
     own = latent_ranges(wide, torch.full((1, 4, 1), 255, dtype=torch.uint8))
     assert "roughly from layer 1 on, where numbers are beyond 1.27e+30: scale the weights before it down" in own.roughly
+
+
+def powers(*shape: int, low: int, high: int) -> Tensor:
+    """Numbers of either sign, of sizes from 2^low to 2^high."""
+    return (2 * torch.rand(shape, dtype=torch.float64) - 1) * 2.0 ** torch.randint(low, high, shape)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1074, -1000), (-1074, 24), (-400, -300), (-60, 24), (0, 24), (105, 110)])
+def test_latents_in_rationals_lie_in_the_box(low: int, high: int) -> None:
+    """Weights that underflow, that differ by hundreds of powers of two, and that lead beyond what digits are for."""
+    torch.manual_seed(0)
+    for seed in range(5):
+        module = nn.Sequential(nn.Flatten(), nn.Linear(4, 3), nn.LeakyReLU(0.25), nn.Linear(3, 2)).double().eval()
+        for parameter in module.parameters():
+            parameter.data = powers(*parameter.shape, low=low, high=high)
+        mean, std = float(powers(1, low=-20, high=3)), 2.0 ** (-9 * seed) / 3
+        picture = torch.randint(0, 256, (1, 4, 1), dtype=torch.uint8)
+        found = latent_ranges(export_network(module, None, (1, 4, 1), (mean,), (std,)), picture)
+        exact = [(Fraction(value, 255) - Fraction(mean)) / Fraction(std) for value in picture.flatten().tolist()]
+        for layer in (module[1], module[3]):
+            if layer is module[3]:
+                exact = [max(each, each / 4) for each in exact]
+            exact = [
+                sum((Fraction(w) * each for w, each in zip(row, exact, strict=True)), Fraction(bias))
+                for row, bias in zip(layer.weight.tolist(), layer.bias.tolist(), strict=True)
+            ]
+        assert (found.roughly == "") == (high < 100)
+        for each, lower, upper in zip(exact, found.ends.lower[0].tolist(), found.ends.upper[0].tolist(), strict=True):
+            assert lower == -math.inf or Fraction(lower) <= each
+            assert upper == math.inf or each <= Fraction(upper)
+            assert found.roughly or upper - lower <= 2.0**-40 + abs(upper) * 2.0**-48
 
 
 LASTS = {
