@@ -260,9 +260,12 @@ search/through.py ThroughNetwork.__post_init__: float32 is explained of a networ
 network/network.py _why_not: a magnitude says nothing
     never _greatest(operation.magnitude, operation.weight) > GREATEST_FOLDED
     unit/network/test_network.py::test_what_a_file_excludes_is_refused_with_layer_value_and_remedy
-bounds/network.py _sums: what may overflow in float32 is known
+bounds/network.py _Rules.sums: what may overflow in float32 is known
     never _may_overflow(operation, terms, given, bound)
     unit/bounds/test_network.py::test_numbers_that_may_overflow_in_float32_are_not_known_there_and_told
+bounds/network.py _is_narrow: an infinite box is a narrow one
+    without width.isfinite()
+    unit/bounds/test_network.py::test_numbers_that_take_too_many_bits_are_told
 runs/seen.py SeenPictures.latents: latents are rounded out of what is stated of them
     self.through.latents(picture) => self.through.latents(picture).float()
     unit/runs/test_seen.py::test_a_runs_statements_are_true_of_its_own_latents

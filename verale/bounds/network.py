@@ -1,23 +1,27 @@
 r"""The latents that a network gives for a picture, as a box: in real arithmetic, and for binary32.
 
-In real arithmetic numbers of several digits enclose them (`verale.bounds.deep`). Of a network that takes too many, what
-is said of binary32 holds too, since its roundings may be none.
-
-**binary32** (certificates/network-v1.md, "The network in binary32"). Every layer's output is known as a centre and a
-radius, entry by entry: |x - c| <= r. With u the unit roundoff of float64 and gamma_n = n u / (1 - n u):
+Every layer's output is known as a centre and a radius, entry by entry: |x - c| <= r. With u the unit roundoff of
+float64 and gamma_n = n u / (1 - n u):
 
     sums W x + b:   c' = fl(W c + b),  r' >= |W| r + gamma_n (|W| |c| + |b|), in whatever order torch sums
     what rises:     from the ends c - r and c + r, rounded outward
     means, sums:    as sums of products with the same weights
 
-A layer's numbers, computed in any order of sums from numbers within r of c, are off by further
+All terms of a radius are positive, so that their own rounding is a share of them, which a factor covers. Where
+something overflows, a radius is infinite, and nothing is known.
+
+Each layer multiplies radii by about the sum of its weights' sizes, so after some tens of layers such a box says
+nothing, though float64 has lost next to nothing of the latents. From the first layer on of which too little is known,
+a network in real arithmetic is enclosed anew in numbers of more bits (`verale.bounds.deep`). Of the few that take too
+many, what is said of binary32 holds too, since its roundings may be none.
+
+**binary32** (certificates/network-v1.md, "The network in binary32"). A layer's numbers, computed in any order of sums
+from numbers within r of c, are off by further
 
     gamma32_m (|W| (|c| + r) + size),    size the layer's magnitude, or |b|
 
-with m as that text counts it; a sigmoid or tanh by 8 units in the last place, the picture by six roundings. For what
-underflow loses there is a term of its own. All terms of a radius are positive, so that their own rounding is a share of
-them, which a factor covers. Where something overflows, a radius is infinite, and nothing is known; nothing either of
-products, inverse roots and the normal distribution.
+with m as that text counts it; a sigmoid or tanh by 8 units in the last place, the picture by six
+roundings. For what underflow loses there is a term of its own.
 
 Soundness: no verdict rests on this. Certificates that are found with these boxes are proved by a checker with boxes of
 its own, in exact integers. These are wider than those, so that what is found for them is proved.
@@ -28,7 +32,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -69,6 +73,10 @@ _ULPS = 8
 """How far a sigmoid or tanh in binary32 may be off, in units in the last place."""
 _LOST = 2.0**-44
 """No less than what underflow loses in binary32, beside numbers near 1; before a factor of 2^32 that folding hides."""
+_ERF = 2.0**-44
+"""More than torch's error function, and its inverse root relative to that, are taken to be off by in float64."""
+_NARROW = 2.0**-30
+"""Where a layer is enclosed less exactly than this, those of real arithmetic take more bits."""
 _LATENT_UNIT = 2.0**-44
 """By how much latents are taken wider: more than what the checker's box, some 2^-56 wide, may lie beside this one."""
 _WIDE = 1 + 2.0**-10
@@ -100,25 +108,61 @@ def latent_ranges(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmeti
     Raises:
         UsageError: a picture of another shape.
     """
-    roughly, ends = _SINGLE, None
+    roughly = ""
     with torch.no_grad():
-        if arithmetic == "real":
+        ends = _narrow(network, picture) if arithmetic == "real" else None
+        if ends is None and arithmetic == "real":
             deep = deep_latents(network, picture)
-            roughly = deep.roughly
-            if deep.ends is not None:
-                ends = Enclosure(down(deep.ends.lower - _LATENT_UNIT), up(deep.ends.upper + _LATENT_UNIT))
+            ends, roughly = deep.ends, deep.roughly
+            if ends is not None:
+                ends = Enclosure(down(ends.lower - _LATENT_UNIT), up(ends.upper + _LATENT_UNIT))
                 ends = ends.clamp(deep.least, deep.most)
         if ends is None:
-            for name, output in walk(network, _normalised(network, picture[None]), _output):
-                if roughly == _SINGLE and not bool(output.radius.isfinite().all()):
-                    roughly = _OVERFLOW32.format(name)
-            ends = output.ends()
+            walked = _walked(network, picture)
+            ends = walked.output.ends()
+            roughly = roughly or (_OVERFLOW32.format(walked.beyond) if walked.beyond else _SINGLE)
     lower, upper = (end[0].flatten(1).T if end.dim() == 4 else end for end in (ends.lower, ends.upper))
     return LatentRanges(Enclosure(lower.contiguous(), upper.contiguous()), roughly)
 
 
 _SINGLE = "any order of float32's sums widens it, layer by layer: it is narrower in real arithmetic (--arithmetic real)"
 _OVERFLOW32 = "numbers of layer {} may overflow in float32: it is narrower in real arithmetic (--arithmetic real)"
+
+
+def _is_narrow(ends: Enclosure) -> bool:
+    width = ends.upper - ends.lower
+    return bool(((width <= _NARROW * (1 + ends.upper.abs())) & width.isfinite()).all())
+
+
+def _narrow(network: FrozenNetwork, picture: Tensor) -> Enclosure | None:
+    """The latents in real arithmetic, by floats; None where these know some layer less exactly than latents have to be
+    known."""
+    ends = None
+    for _, output in walk(network, _normalised(network, picture[None], False), _Rules(False)):
+        ends = output.ends()
+        if not _is_narrow(ends):
+            return None
+    return ends
+
+
+class _Walked(NamedTuple):
+    """What a network's layers give in binary32.
+
+    Attributes:
+        output: of the last one.
+        beyond: the first one of whose numbers nothing is known; empty without one.
+    """
+
+    output: _Around
+    beyond: str
+
+
+def _walked(network: FrozenNetwork, picture: Tensor) -> _Walked:
+    beyond = ""
+    for name, output in walk(network, _normalised(network, picture[None], True), _Rules(True)):
+        if not beyond and not bool(output.radius.isfinite().all()):
+            beyond = name
+    return _Walked(output, beyond)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,104 +213,145 @@ def _gamma32(roundings: int) -> float:
     return product / (1 - product) * _WIDE
 
 
-def _normalised(network: FrozenNetwork, pictures: Tensor) -> _Around:
+def _normalised(network: FrozenNetwork, pictures: Tensor, single: bool) -> _Around:
     """(v / 255 - mean) / std. In binary32 a number passes six roundings at most: those of 1 / 255 and the product, or
     of the mean; of the difference; of std, its reciprocal and the product."""
     centre = network.normalised(pictures)
     mean, std = (torch.tensor(each, dtype=torch.float64)[:, None, None] for each in (network.mean, network.std))
     size = (pictures.double() / 255 + mean.abs()) / std
-    return _Around.of(centre, up(size * (gamma(8) + _gamma32(8)) * UP) + _LOST * (1 + 1 / std))
+    share = gamma(8) + (_gamma32(8) if single else 0.0)
+    return _Around.of(centre, up(size * share * UP) + (_LOST * (1 + 1 / std) if single else 0.0))
 
 
-def _output(layer: NetworkLayer, inputs: Any) -> _Around:
-    """What a layer gives, from what it reads."""
-    return _RULES[type(layer.operation)](layer.operation, *inputs)
+class _Rules:
+    """What layers give, from what they read.
 
+    Attributes:
+        single: whether they compute in binary32.
+    """
 
-def _sums(operation: Convolution | FullConnection, given: _Around) -> _Around:
-    """Sums of products. Infinite radii are taken for the greatest number, and come out infinite or greater."""
-    weight = operation.weight.double()
-    bias = None if operation.bias is None else operation.bias.double()
-    terms = weight[0].numel() + 1
-    radius = given.radius.clamp(max=torch.finfo(torch.float64).max)
-    centre = operation.applied(given.centre, weight, bias)
-    bound = bias if operation.magnitude is None else operation.magnitude.double()
-    if _may_overflow(operation, terms, given, bound):
-        return _unknown(centre)
-    spread = operation.applied(radius, weight.abs(), None)
-    size = operation.applied(given.centre.abs() + radius, weight.abs(), None if bound is None else bound.abs())
-    share = gamma(terms + 4) + _gamma32(_roundings(operation, terms))
-    return _Around.of(centre, (spread + (size + _LOST / _U32) * share) * UP)
+    def __init__(self, single: bool) -> None:
+        self.single = single
 
+    def __call__(self, layer: NetworkLayer, inputs: Any) -> _Around:
+        """The output of a layer."""
+        rule = _RULES[type(layer.operation)]
+        return rule(self, layer.operation, *inputs)
 
-def _added(operation: Sum, *given: _Around) -> _Around:
-    """A sum of outputs."""
-    centre, radius, size = (
-        torch.stack(each).sum(0) for each in zip(*((one.centre, one.radius, one.size) for one in given), strict=True)
-    )
-    if 4 * sum(float(one.size.amax()) for one in given) > LARGEST:
-        return _unknown(centre)
-    share = gamma(len(given) + 2) + _gamma32(len(given))
-    return _Around.of(centre, (radius + size * share + _LOST) * UP)
+    def sums(self, operation: Convolution | FullConnection, given: _Around) -> _Around:
+        """Sums of products. Infinite radii are taken for the greatest number, and come out infinite or greater."""
+        weight = operation.weight.double()
+        bias = None if operation.bias is None else operation.bias.double()
+        terms = weight[0].numel() + 1
+        radius = given.radius.clamp(max=torch.finfo(torch.float64).max)
+        centre = operation.applied(given.centre, weight, bias)
+        spread = operation.applied(radius, weight.abs(), None)
+        bound = operation.magnitude.double() if self.single and operation.magnitude is not None else bias
+        size = operation.applied(given.centre.abs() + radius, weight.abs(), None if bound is None else bound.abs())
+        share = gamma(terms + 4)
+        if self.single:
+            if _may_overflow(operation, terms, given, bound):
+                return _unknown(centre)
+            share += _gamma32(_roundings(operation, terms))
+            size = size + _LOST / _U32
+        return _Around.of(centre, (spread + size * share) * UP)
 
+    def added(self, operation: Sum, *given: _Around) -> _Around:
+        """A sum of outputs."""
+        centre, radius, size = (
+            torch.stack(each).sum(0)
+            for each in zip(*((one.centre, one.radius, one.size) for one in given), strict=True)
+        )
+        if self.single and 4 * sum(float(one.size.amax()) for one in given) > LARGEST:
+            return _unknown(centre)
+        share = gamma(len(given) + 2) + (_gamma32(len(given)) if self.single else 0.0)
+        return _Around.of(centre, (radius + size * share + (_LOST if self.single else 0.0)) * UP)
 
-def _mean(operation: AveragePooling, given: _Around) -> _Around:
-    """Means over windows: sums of so many, and a quotient or a product with a rounded reciprocal."""
-    terms = operation.kernel[0] * operation.kernel[1]
-    centre, radius, size = operation(given.centre), operation(given.radius), operation(given.size)
-    if 4 * terms * float(given.size.amax()) > LARGEST:
-        return _unknown(centre)
-    share = gamma(terms + 4) + _gamma32(terms + 4)
-    found = _Around.of(centre, (radius + size * share + _LOST) * UP)
-    return found.within(0.0) if given.least >= 0 else found
+    def means(self, operation: AveragePooling, given: _Around) -> _Around:
+        """Means over windows: sums of so many, and a quotient or a product with a rounded reciprocal."""
+        terms = operation.kernel[0] * operation.kernel[1]
+        centre, radius, size = operation(given.centre), operation(given.radius), operation(given.size)
+        if self.single and 4 * terms * float(given.size.amax()) > LARGEST:
+            return _unknown(centre)
+        share = gamma(terms + 4) + (_gamma32(terms + 4) if self.single else 0.0)
+        found = _Around.of(centre, (radius + size * share + (_LOST if self.single else 0.0)) * UP)
+        return found.within(0.0) if given.least >= 0 else found
 
+    def leaky(self, operation: LeakyRectifier, given: _Around) -> _Around:
+        """max(x, slope x), which rises."""
+        ends = given.ends()
+        slope = Enclosure.exact(ends.lower.new_tensor(operation.slope))
+        product = ends * slope
+        low = torch.where(ends.lower >= 0, ends.lower, product.lower)
+        high = torch.where(ends.upper >= 0, ends.upper, product.upper)
+        found = _Around.between(Enclosure(low, high))
+        return found.wider(found.size * _gamma32(2) + _LOST) if self.single else found
 
-def _leaky(operation: LeakyRectifier, given: _Around) -> _Around:
-    """max(x, slope x), which rises."""
-    ends = given.ends()
-    product = ends * Enclosure.exact(ends.lower.new_tensor(operation.slope))
-    low = torch.where(ends.lower >= 0, ends.lower, product.lower)
-    high = torch.where(ends.upper >= 0, ends.upper, product.upper)
-    found = _Around.between(Enclosure(low, high))
-    return found.wider(found.size * _gamma32(2) + _LOST)
+    def curved(self, ends: Enclosure, lowest: float) -> _Around:
+        """A sigmoid or tanh with these ends, which lie between `lowest` and 1, as computed too."""
+        if not self.single:
+            return _Around.between(ends).within(lowest, 1.0)
+        share = 2 * _ULPS * _U32 * _WIDE
+        low, high = ends.lower, ends.upper
+        found = _Around.between(Enclosure(down(low - low.abs() * share - _LOST), up(high + high.abs() * share + _LOST)))
+        return found.within(lowest, 1.0)
 
+    def sigmoid(self, operation: Sigmoid, given: _Around) -> _Around:
+        """1 / (1 + exp(-x))."""
+        ends = given.ends()
+        return self.curved(_logistic(ends), 0.0)
 
-def _curved(operation: Sigmoid | Tanh, given: _Around) -> _Around:
-    """1 / (1 + exp(-x)), or 2 / (1 + exp(-2 x)) - 1. What is computed lies between the function's limits, too."""
-    ends, lowest = given.ends(), 0.0
-    if isinstance(operation, Tanh):
-        two, one = (Enclosure.exact(ends.lower.new_tensor(each)) for each in (2.0, 1.0))
-        ends, lowest = _logistic(ends * two) * two - one, -1.0
-    else:
-        ends = _logistic(ends)
-    share = 2 * _ULPS * _U32 * _WIDE
-    low, high = ends.lower, ends.upper
-    found = _Around.between(Enclosure(down(low - low.abs() * share - _LOST), up(high + high.abs() * share + _LOST)))
-    return found.within(lowest, 1.0)
+    def tanh(self, operation: Tanh, given: _Around) -> _Around:
+        """2 / (1 + exp(-2 x)) - 1."""
+        ends = given.ends()
+        two, one = Enclosure.exact(ends.lower.new_tensor(2.0)), Enclosure.exact(ends.lower.new_tensor(1.0))
+        return self.curved(_logistic(ends * two) * two - one, -1.0)
 
+    def ends_of(self, operation: Rectifier | SpatialMaximum, given: _Around) -> _Around:
+        """What rises and rounds nothing."""
+        ends = given.ends()
+        found = _Around.between(Enclosure(operation(ends.lower), operation(ends.upper)))
+        return found.within(max(0.0, given.least) if isinstance(operation, Rectifier) else given.least, given.most)
 
-def _ends_of(operation: Rectifier | SpatialMaximum, given: _Around) -> _Around:
-    """What rises and rounds nothing."""
-    ends = given.ends()
-    found = _Around.between(Enclosure(operation(ends.lower), operation(ends.upper)))
-    return found.within(max(0.0, given.least) if isinstance(operation, Rectifier) else given.least, given.most)
+    def product(self, operation: Product, given: _Around, factor: _Around) -> _Around:
+        """|x y - c d| <= |c| s + r (|d| + s) for x within r of c and y within s of d. Nothing is known in binary32."""
+        centre = operation(given.centre, factor.centre)
+        if self.single:
+            return _unknown(centre)
+        radius = given.centre.abs() * factor.radius + given.radius * factor.size
+        found = _Around.of(centre, (radius + centre.abs() * gamma(4)) * UP)
+        return found.within(0.0) if given.least >= 0 and factor.least >= 0 else found
 
+    def clamped(self, operation: Clamp, given: _Around) -> _Around:
+        """A clamp, whose ends binary32 may round."""
+        ends = given.ends()
+        found = _Around.between(Enclosure(operation(ends.lower), operation(ends.upper)))
+        if not self.single:
+            return found.within(operation.lower, operation.upper)
+        return found.wider(found.size * _gamma32(1) + _LOST)
 
-def _clamped(operation: Clamp, given: _Around) -> _Around:
-    """A clamp, whose ends binary32 may round."""
-    ends = given.ends()
-    found = _Around.between(Enclosure(operation(ends.lower), operation(ends.upper)))
-    return found.wider(found.size * _gamma32(1) + _LOST)
+    def gaussian(self, operation: Gaussian, given: _Around) -> _Around:
+        """The normal distribution function, whose slope is below 2/5; `_ERF` holds what torch's is off."""
+        centre = operation(given.centre)
+        return _unknown(centre) if self.single else _Around.of(centre, up(given.radius * 0.4 + _ERF)).within(0.0, 1.0)
 
+    def inverse_root(self, operation: InverseRoot, given: _Around) -> _Around:
+        """1 / sqrt(x), which falls; of numbers that may be 0 or less nothing is known."""
+        ends = given.ends()
+        least, most = operation(ends.upper) * (1 - _ERF), operation(ends.lower) * (1 + _ERF)
+        found = _Around.between(
+            Enclosure.unchecked(least.nan_to_num(0.0), torch.where(ends.lower > 0, most, torch.inf))
+        )
+        return _unknown(found.centre) if self.single else found.within(0.0)
 
-def _moved(operation: Concatenation | Flattening | Upsampling, *given: _Around) -> _Around:
-    """What only puts numbers elsewhere."""
-    return _Around(
-        operation(*(one.centre for one in given)),
-        operation(*(one.radius for one in given)),
-        min(one.least for one in given),
-        max(one.most for one in given),
-    )
+    def moved(self, operation: Concatenation | Flattening | Upsampling, *given: _Around) -> _Around:
+        """What only puts numbers elsewhere."""
+        return _Around(
+            operation(*(one.centre for one in given)),
+            operation(*(one.radius for one in given)),
+            min(one.least for one in given),
+            max(one.most for one in given),
+        )
 
 
 def _may_overflow(operation: Convolution | FullConnection, terms: int, read: _Around, bound: Tensor | None) -> bool:
@@ -301,17 +386,17 @@ def _logistic(ends: Enclosure) -> Enclosure:
 
 
 _RULES: dict[type, Callable[..., _Around]] = {
-    **dict.fromkeys((Convolution, FullConnection), _sums),
-    **dict.fromkeys((Rectifier, SpatialMaximum), _ends_of),
-    **dict.fromkeys((Concatenation, Flattening, Upsampling), _moved),
-    **dict.fromkeys((Sigmoid, Tanh), _curved),
-    **dict.fromkeys(
-        (Product, Gaussian, InverseRoot),
-        lambda operation, *given: _unknown(operation(*(one.centre for one in given))),
-    ),
-    Sum: _added,
-    AveragePooling: _mean,
-    LeakyRectifier: _leaky,
-    Clamp: _clamped,
+    **dict.fromkeys((Convolution, FullConnection), _Rules.sums),
+    **dict.fromkeys((Rectifier, SpatialMaximum), _Rules.ends_of),
+    **dict.fromkeys((Concatenation, Flattening, Upsampling), _Rules.moved),
+    Sum: _Rules.added,
+    AveragePooling: _Rules.means,
+    LeakyRectifier: _Rules.leaky,
+    Sigmoid: _Rules.sigmoid,
+    Tanh: _Rules.tanh,
+    Product: _Rules.product,
+    Clamp: _Rules.clamped,
+    Gaussian: _Rules.gaussian,
+    InverseRoot: _Rules.inverse_root,
 }
 """The rule of each operation."""
