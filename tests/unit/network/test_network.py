@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
+from weakref import WeakSet
 
 import pytest
 import torch
@@ -23,6 +25,7 @@ from verale.network import (
     pictures_file,
     pictures_of,
     require_binary32,
+    walk,
 )
 from verale.network.layers import (
     AveragePooling,
@@ -88,6 +91,21 @@ def test_layers_that_do_not_fit_are_refused(added: NetworkLayer, expected: str) 
         replace(given, layers=(*given.layers, added))
     with pytest.raises(NetworkError, match=r"has the std .*nan.*, expected finite numbers"):
         replace(given, std=(float("nan"), 1, 1))
+
+
+def test_outputs_are_forgotten_when_nothing_reads_them() -> None:
+    class Output:
+        pass
+
+    residual, held, most = frozen_network("residual"), WeakSet[Output](), 0
+
+    def compute(layer: NetworkLayer, inputs: Sequence[Output]) -> Output:
+        held.add(output := Output())
+        return output
+
+    for _ in walk(residual, Output(), compute):
+        most = max(most, len(held))
+    assert 0 < most < len(residual.layers) / 2
 
 
 def test_layers_may_share_their_weights() -> None:
