@@ -217,7 +217,7 @@ def _subject(name: str, data: Path, images: int) -> Subject:
         return build(name, data, images)
     subject = build("cub-protopnet-40", data, images)
     scale = torch.full((subject.head.size,), math.pi)  # -d^2 / (2 variance)
-    head = replace(subject.head, similarity=Negated(), scale=scale, _digest=None)
+    head = replace(subject.head, similarity=Negated(), scale=scale)
     return Subject(name, head, None, subject.latents, f"{subject.note}; similarities are logarithms of densities")
 
 

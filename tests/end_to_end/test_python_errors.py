@@ -252,7 +252,7 @@ def protopnet() -> dict[str, torch.Tensor]:
     ids=str,
 )
 def test_a_domain_is_a_box_two_ends_or_text(domain, expected) -> None:
-    assert replace(HEAD, domain=domain, _digest=None).domain == verale.Box(*expected)
+    assert replace(HEAD, domain=domain).domain == verale.Box(*expected)
     made = head_of("protopnet", protopnet(), domain=domain)
     assert made.domain == verale.Box(*expected) and made.to_bytes()
 
@@ -346,13 +346,14 @@ def test_objects_that_claim_too_much_are_not_proved() -> None:
         (replace(first_certificate(), head="0" * 64), "subject"),
     ):
         assert verale.audit(wrong, HEAD, LATENTS).reason == reason
-    other = replace(HEAD, weight=HEAD.weight * 2, _digest=None)
+    other = replace(HEAD, weight=HEAD.weight * 2)
     assert verale.audit(first_certificate(), HEAD, LATENTS * 0.5).reason == "subject"
     assert verale.audit(first_certificate(), other, LATENTS).reason == "subject"
 
 
 def test_a_digest_that_a_head_only_pretends_to_have_is_refused() -> None:
-    pretended = replace(HEAD, weight=HEAD.weight * 2, _digest=first_certificate().head)
+    pretended = replace(HEAD, weight=HEAD.weight * 2)
+    object.__setattr__(pretended, "_digest", first_certificate().head)
     for function in (OF_A_HEAD[name] for name in TAKES_PATHS):
         with pytest.raises(UsageError, match="expected the path of that file"):
             function(pretended)

@@ -48,4 +48,4 @@ def with_positions(head: Head, path: str | Path) -> Head:
     if head.pooling != MaxPooling():
         raise InputError(path, f"cannot be used for a head with {head.pooling!r}, expected one with MaxPooling()")
     with naming(path, HeadError):
-        return replace(head, pooling=MaskedMaxPooling.at(positions, patches), _digest=None)
+        return replace(head, pooling=MaskedMaxPooling.at(positions, patches))

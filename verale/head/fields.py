@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from operator import index
 from typing import Any, Generic, TypeVar, get_type_hints
 
 from torch import Tensor
@@ -28,7 +29,7 @@ class Kind(Generic[T]):
 
 
 def write_part(part: Any, kinds: Mapping[str, Kind[Any]]) -> dict[str, object]:
-    """The JSON object of a part."""
+    """The JSON object of a part. Raises TypeError, ValueError: a field is not of its type."""
     kind = kinds[part.kind]
     return {"kind": part.kind, **write_fields(part, [*kind.implied, *kind.tensors])}
 
@@ -65,8 +66,8 @@ def _steps(steps: Sequence[Step]) -> list[object]:
 _WRITERS: dict[Any, Callable[[Any], Any]] = {
     float: _hex,
     float | None: lambda value: None if value is None else _hex(value),
-    int: int,
-    tuple[int, ...]: list,
+    int: index,
+    tuple[int, ...]: lambda numbers: list(map(index, numbers)),
     Sequence[Any]: _steps,
 }
 """How a field of a type is written."""

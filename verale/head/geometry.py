@@ -138,6 +138,10 @@ class Cosine(Geometry):
 
     needs_directions = True
 
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.epsilon) and self.epsilon >= 0):
+            raise HeadError("geometry.epsilon", f"is {self.epsilon}, expected a finite number >= 0")
+
     @property
     def kind(self) -> str:
         return "rooted_cosine" if self.rooted else "cosine"
@@ -175,6 +179,10 @@ class InnerProduct(Geometry):
     radius: float | None = None
 
     kind = "inner_product"
+
+    def __post_init__(self) -> None:
+        if self.radius is not None and not (math.isfinite(self.radius) and self.radius > 0):
+            raise HeadError("geometry.radius", f"is {self.radius}, expected a finite number > 0, or None for no ball")
 
     def observables(self, patches: Tensor, points: Tensor) -> Tensor:
         return patches @ points.T

@@ -10,7 +10,6 @@ from dataclasses import InitVar, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import safetensors.torch
 import torch
 from torch import Tensor, nn
 
@@ -25,7 +24,7 @@ from verale.head.latents import as_patches, described, field_tensor, require_cha
 from verale.head.pooling import POOLINGS, MaxPooling, Pooling
 from verale.head.readout import READOUTS, Linear, Readout
 from verale.head.similarity import SIMILARITIES, Similarity
-from verale.tensors import loaded
+from verale.tensors import loaded, stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +72,8 @@ class Head:
     readout: Readout = field(default_factory=Linear)
     labels: tuple[str, ...] | None = None
     compared: bool = False
-    _digest: str | None = field(default=None, repr=False)
-
     of_file: InitVar[HeadFile | None] = None
+    _digest: str | None = field(init=False, repr=False)  # what `replace` makes is of no file
 
     def __post_init__(self, of_file: HeadFile | None) -> None:
         if self.weight is None:
@@ -94,6 +92,11 @@ class Head:
             if type(part) not in known:
                 expected = " or ".join(sorted(each.__name__ for each in known))
                 raise HeadError(name, f"is {part!r}, expected {expected}")
+            try:
+                write_part(part, kinds)
+            except (TypeError, ValueError) as error:  # what a dataclass does not look at
+                raise HeadError(name, f"is {part!r}, expected numbers of other types: {error}") from error
+        object.__setattr__(self, "_digest", None if of_file is None else of_file.sha256)
         if of_file is None:  # what nobody has read yet has to be what the checker reads
             try:
                 read_head_file(self.to_bytes())
@@ -143,7 +146,7 @@ class Head:
 
     def as_compared(self) -> Head:
         """The same, whose file, of another digest, says that its logits were compared with those of its network."""
-        return replace(self, compared=True, _digest=None)
+        return replace(self, compared=True)
 
     def to_bytes(self) -> bytes:
         """The head's file, safetensors; the same head gives the same bytes."""
@@ -178,7 +181,6 @@ class Head:
             readout=read_part("readout", file.readout, READOUTS),
             labels=file.labels,
             compared=file.compared,
-            _digest=file.sha256,
             of_file=file,
             **tensors,
         )
@@ -288,6 +290,8 @@ def _as_names(labels: object, classes: int) -> tuple[str, ...]:
     for name in names:
         if not isinstance(name, str):
             raise HeadError("labels", f"holds {name!r}, expected names: write str(name) for each")
+        if name != name.encode(errors="replace").decode():
+            raise HeadError("labels", f"holds {name!a}, a part of a character, expected whole ones")
     if len(names) != classes:
         raise HeadError("labels", f"has {len(names)} names, expected {classes}, one a class")
     return names
@@ -310,7 +314,4 @@ TENSORS = {"weight": 2, "bias": 1, "prototypes": 2, "scale": 1, "peak": 1}
 
 def encode(fields: Mapping[str, object], tensors: Mapping[str, Tensor]) -> bytes:
     """The bytes of a file with these JSON fields, without the version, and these tensors. Equal data, equal bytes."""
-    return safetensors.torch.save(
-        {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()},
-        metadata={HEAD_KEY: json.dumps({"version": VERSION, **fields}, ensure_ascii=False)},
-    )
+    return stored(tensors, {HEAD_KEY: json.dumps({"version": VERSION, **fields}, ensure_ascii=False)})

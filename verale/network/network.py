@@ -10,6 +10,7 @@ the checker refuses the same, and more, of its own accord.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, field
 from pathlib import Path
@@ -37,6 +38,7 @@ from verale.network.layers import (
     NetworkLayer,
     Product,
 )
+from verale.tensors import stored
 
 LARGEST_NETWORK = network_file.LARGEST
 
@@ -74,13 +76,18 @@ class FrozenNetwork:
 
     def __post_init__(self, of_file: Network | None) -> None:
         for name, number in (("shape", int), ("mean", float), ("std", float)):
-            object.__setattr__(self, name, tuple(map(number, getattr(self, name))))
+            given = tuple(map(number, getattr(self, name)))
+            if not all(map(math.isfinite, given)):
+                raise NetworkError("input", f"has the {name} {given}, expected finite numbers")
+            object.__setattr__(self, name, given)
         object.__setattr__(self, "layers", tuple(self.layers))
         if of_file is None:  # what nobody has read yet has to be what the checker reads
+            for layer in self.layers:
+                _check_numbers(layer)
             try:
                 of_file = network_file.read_network(self.to_bytes())
             except UnreadableNetworkError as error:
-                raise NetworkError(None, str(error)) from error
+                raise NetworkError(None, str(error).removeprefix("network file: ")) from error
         object.__setattr__(self, "shapes", {layer.name: layer.shape for layer in of_file.layers})
         object.__setattr__(self, "digest", of_file.sha256)
 
@@ -120,10 +127,7 @@ class FrozenNetwork:
             "layers": [layer.to_json() for layer in self.layers],
         }
         tensors = {name: tensor for layer in self.layers for name, tensor in layer.tensors.items()}
-        return safetensors.torch.save(
-            {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()},
-            metadata={network_file.METADATA_KEY: json.dumps(described)},
-        )
+        return stored(tensors, {network_file.METADATA_KEY: json.dumps(described)})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> FrozenNetwork:
@@ -149,6 +153,23 @@ class FrozenNetwork:
         """Read a network's file. Raises InputError, which names the file and the layer."""
         with naming(path, NetworkError):
             return cls.from_bytes(read(path, "a network file (safetensors)", most=LARGEST_NETWORK))
+
+
+def _check_numbers(layer: NetworkLayer) -> None:
+    """Raises NetworkError for what no file can say, or would say in hexadecimal digits."""
+    if not network_file.is_name(layer.name):
+        raise NetworkError(
+            ascii(layer.name)[1:-1][:128], "is no name, expected letters, digits and _ with single dots between"
+        )
+    for name, tensor in layer.tensors.items():
+        if tensor.dtype not in (torch.float32, torch.float64):
+            raise NetworkError(name, f"is {tensor.dtype}, expected float32 or float64: convert it (a cast up is exact)")
+    operation = layer.operation
+    if isinstance(operation, Clamp) and not -math.inf < operation.lower <= operation.upper < math.inf:
+        ends = f"clamps from {operation.lower} to {operation.upper}"
+        raise NetworkError(layer.name, f"{ends}, expected finite ends in order")
+    if isinstance(operation, LeakyRectifier) and not 0 <= operation.slope <= 1:
+        raise NetworkError(layer.name, f"has the slope {operation.slope}, expected 0 to 1")
 
 
 def walk(

@@ -151,13 +151,12 @@ def explain_model(
     _require(out=out, options=options, class_names=class_names, prototype_images=prototype_images)
     _require(jobs=jobs, overwrite=overwrite)
     model, layer, _ = find_layer(model, layer)
-    arch, taken = _head(model, arch, dict(options or {}), head)
-    found = replace(taken, _digest=None)
+    arch, found = _head(model, arch, dict(options or {}), head)
     if arch is not None:
         arguments, logits = calling(arch, model, found, arguments, logits)
     if class_names is not None:
         found = replace(found, labels=tuple(map(str, class_names)))
-    found = found.as_compared()  # before anything is written, it is
+    found = found.as_compared()  # before anything is written, it is; named by the bytes that are written
     given = model_images(images, preprocess, "images")
     origins = _PrototypeImages.of(prototype_images, preprocess, found)
     search_options = SearchOptions.of(search)

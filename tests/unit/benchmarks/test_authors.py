@@ -52,7 +52,7 @@ class Leaving(Stated):
 
 def bare(geometry: str, seed: int = 0) -> Head:
     """A small head without bias, which their explainers do not know."""
-    return replace(small_head(geometry, seed), bias=None, _digest=None)
+    return replace(small_head(geometry, seed), bias=None)
 
 
 def returned(head: Head, image: torch.Tensor) -> dict[tuple[int, int], float]:
@@ -187,7 +187,7 @@ def test_their_model_of_a_head_has_its_logits(geometry, monkeypatch):
     monkeypatch.setitem(sys.modules, "beyond_l2_ext.similarities", theirs_has)
     monkeypatch.setitem(sys.modules, "cabrnet.core.utils.similarities", cabrnet_has)
     head = bare("scaled" if geometry == "density" else geometry)
-    head = replace(head, similarity=Negated(), _digest=None) if geometry == "density" else head
+    head = replace(head, similarity=Negated()) if geometry == "density" else head
     for image in small_latents(head).float():
         logits = evaluate(head, as_patches(image[None])).logits.float()
         for unit in (False, True) if geometry == "cosine" else (False,):

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import pytest
 import safetensors.torch
 import torch
 from support.cases import every
-from support.small import GEOMETRIES, VARIED, small_head, varied_head
+from support.small import GEOMETRIES, VARIED, small_head, small_latents, varied_head
 
+import verale
 from verale.checker.read.head_file import METADATA_KEY as HEAD_KEY
 from verale.checker.read.head_file import HeadPart as Stored
 from verale.errors import HeadError, InputError
-from verale.head import Head
+from verale.head import Euclidean, Head, LogRatio
 from verale.head.fields import Kind, read_part, write_fields, write_part
 from verale.head.geometry import GEOMETRIES as PARTS_GEOMETRIES
 from verale.head.pooling import POOLINGS
@@ -62,6 +63,20 @@ def test_the_digest_is_that_of_the_file_loaded():
     head = Head.from_bytes(data)
     assert head.labels == ("a", "b", "c")
     assert head.digest != small_head("euclidean").digest
+
+
+def test_another_head_made_of_a_loaded_one_has_a_digest_of_its_own() -> None:
+    loaded = Head.from_bytes(small_head("euclidean").to_bytes())
+    other = replace(loaded, weight=loaded.weight * 2)
+    assert other.digest == Head.from_bytes(other.to_bytes()).digest != loaded.digest
+    (certificate,) = verale.explain(other, small_latents(loaded, images=1), "top_k")
+    assert certificate.head == other.digest
+
+
+def test_tensors_that_share_their_memory_are_stored_one_by_one() -> None:
+    whole = torch.rand(3, 3)
+    tied = Head(whole[:2], Euclidean(), LogRatio(), whole, scale=whole[0])
+    assert tied.to_bytes() == Head(whole[:2].clone(), Euclidean(), LogRatio(), whole, scale=whole[0].clone()).to_bytes()
 
 
 def test_other_files_are_refused_by_name(tmp_path):

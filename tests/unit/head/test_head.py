@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import flint
@@ -64,6 +65,11 @@ POINTS = torch.rand(3, 4)
         ("similarity.threshold", lambda: Threshold(1.0)),
         ("pooling.class_token", lambda: replace(small_head("euclidean"), pooling=BankPooling(0))),
         ("pooling.k", lambda: replace(small_head("euclidean"), pooling=TopMeanPooling(0))),
+        ("pooling", lambda: replace(small_head("euclidean"), pooling=TopMeanPooling(2.5))),
+        ("geometry.epsilon", lambda: Cosine(math.nan)),
+        ("geometry.radius", lambda: InnerProduct(math.inf)),
+        ("labels", lambda: replace(small_head("euclidean"), labels=["a", "b", "\ud800"])),
+        ("readout", lambda: replace(varied_head("tree"), readout=SoftTree((-1.0,), (-2.0,)))),
         ("readout", lambda: replace(varied_head("tree"), readout=SoftTree((-1,), (-2, -3)))),
     ],
 )
@@ -72,6 +78,7 @@ def test_what_cannot_be_vouched_for_is_refused(field, build):
         build()
     assert refusal.value.field in (None, field) and field.split(".")[0] in str(refusal.value)
     assert any(words in str(refusal.value) for words in ("expected", "is missing", "which is defined for"))
+    assert "hex float" not in str(refusal.value)
 
 
 def test_what_python_shows_of_a_head_is_one_line_of_sizes_and_parts() -> None:

@@ -8,7 +8,7 @@ import safetensors.torch
 import torch
 
 from verale.errors import InputError, LatentsError
-from verale.head import as_patches, digest, load_labelled, load_latents, save_latents
+from verale.head import as_patches, digest, digest_of_all, load_labelled, load_latents, save_latents
 from verale.head.latents import (
     require_channels,
     require_labels,
@@ -70,6 +70,11 @@ def test_what_are_no_labels_is_refused(labels, tmp_path):
     (tmp_path / "z").write_bytes(safetensors.torch.save(tensors))
     with pytest.raises(InputError, match=r"z: holds labels .*expected one integer an image"):
         load_labelled(tmp_path / "z")
+
+
+def test_the_digest_of_all_depends_on_every_image_and_their_order():
+    images = torch.rand(3, 4, 2, dtype=torch.float64)
+    assert len({digest_of_all(each) for each in (images, images[:2], images.flip(0), images[:0])}) == 4
 
 
 # Arguments: what becomes a tensor, with which values, and what is told of the rest.

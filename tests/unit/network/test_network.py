@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
+from weakref import WeakSet
 
 import pytest
 import torch
@@ -23,6 +25,7 @@ from verale.network import (
     pictures_file,
     pictures_of,
     require_binary32,
+    walk,
 )
 from verale.network.layers import (
     AveragePooling,
@@ -74,10 +77,11 @@ def layer(operation: Any, *inputs: str) -> NetworkLayer:
 @pytest.mark.parametrize(
     ("added", "expected"),
     [
-        (layer(LeakyRectifier(2.0)), r"layers\[3\]\.slope is '0x1.0.*', expected a number from 0 to 1"),
-        (layer(Clamp(1.0, 0.0)), r"layer x \(clamp\): its lower is above its upper"),
-        (layer(Clamp(0.0, float("inf"))), r"layers\[3\]\.upper is 'inf', expected the hex float of a finite"),
-        (layer(Convolution((1, 1), (0, 0), (1, 1), 1, torch.ones(1, 2, 1, 1, dtype=torch.float16))), "has dtype F16"),
+        (layer(LeakyRectifier(2.0)), "network layer 'x': has the slope 2.0, expected 0 to 1"),
+        (layer(Clamp(1.0, 0.0)), "network layer 'x': clamps from 1.0 to 0.0, expected finite ends in order"),
+        (layer(Clamp(0.0, float("inf"))), "network layer 'x': clamps from 0.0 to inf, expected finite ends in order"),
+        (replace(layer(Rectifier()), name="\ud800"), r"network layer '\\ud800': is no name, expected letters"),
+        (layer(FullConnection(torch.ones(2, 72, dtype=torch.complex128))), "'x.weight': is torch.complex128, expected"),
         (layer(Convolution((1, 1), (2000, 2000), (1, 1), 1, torch.ones(1, 2, 60, 60))), "products, expected at most"),
     ],
 )
@@ -85,6 +89,33 @@ def test_layers_that_do_not_fit_are_refused(added: NetworkLayer, expected: str) 
     given = network()
     with pytest.raises(NetworkError, match=expected):
         replace(given, layers=(*given.layers, added))
+    with pytest.raises(NetworkError, match=r"has the std .*nan.*, expected finite numbers"):
+        replace(given, std=(float("nan"), 1, 1))
+
+
+def test_outputs_are_forgotten_when_nothing_reads_them() -> None:
+    class Output:
+        pass
+
+    residual, held, most = frozen_network("residual"), WeakSet[Output](), 0
+
+    def compute(layer: NetworkLayer, inputs: Sequence[Output]) -> Output:
+        held.add(output := Output())
+        return output
+
+    for _ in walk(residual, Output(), compute):
+        most = max(most, len(held))
+    assert 0 < most < len(residual.layers) / 2
+
+
+def test_layers_may_share_their_weights() -> None:
+    weight = torch.ones(3, 3, 1, 1)
+    same = [Convolution((1, 1), (0, 0), (1, 1), 1, each) for each in (weight, weight, weight.clone())]
+    tied, apart = (
+        replace(network(), layers=(NetworkLayer("0", ("picture",), first), NetworkLayer("1", ("0",), second)))
+        for first, second in (same[:2], same[1:])
+    )
+    assert tied.to_bytes() == apart.to_bytes()
 
 
 def test_pictures_of_another_kind_are_refused() -> None:

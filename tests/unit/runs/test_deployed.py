@@ -55,6 +55,15 @@ def test_every_certificate_holds() -> None:
     assert more
 
 
+def test_a_head_from_a_file_that_is_written_otherwise_has_as_many_by_the_digest_of_that_file() -> None:
+    head = small_head("euclidean", prototypes=9, depth=64)
+    data, length = head.to_bytes(), int.from_bytes(head.to_bytes()[:8], "little")
+    other = Head.from_bytes((length + 8).to_bytes(8, "little") + data[8 : 8 + length] + b" " * 8 + data[8 + length :])
+    latents = small_latents(head, images=1)
+    (mine,), (its,) = (held_of(each, latents, "cdist", PROJECTION) for each in (head, other))
+    assert isinstance(mine, Certificate) and its == replace(mine, head=other.digest) != mine
+
+
 def test_a_class_that_is_hardly_ahead_has_none() -> None:
     head = small_head("euclidean", prototypes=6, depth=8)
     latents = small_latents(head, images=1)

@@ -133,7 +133,7 @@ def test_a_network_that_was_trained_on_folders_in_the_order_of_text_counts_them_
 
 
 def a_head(*labels: str) -> Head:
-    return replace(small_head("euclidean"), labels=labels or None, _digest=None)
+    return replace(small_head("euclidean"), labels=labels or None)
 
 
 def files_in(folder: Path, *names: str) -> list[Path]:

@@ -94,6 +94,12 @@ def test_what_takes_too_long_or_is_not_covered_is_not_proved(asked, reason, code
     assert verdict.message.startswith(message) and verdict.claims["minimality"] == "not checked"
 
 
+@says(entails="not proved", refuted="proved")
+def test_what_it_refutes_of_an_image_is_refuted_and_nothing_without_one(asked) -> None:
+    assert (check().status, check(latents=None).status) == (Status.REFUTED, Status.NOT_PROVED)
+    assert asked.questions[-1] != "refuted" and asked.questions.count("refuted") == 1
+
+
 @pytest.mark.parametrize("true", [-1, 0, 1])
 def test_the_first_statement_that_is_not_proved_true_is_named(true, tmp_path, monkeypatch) -> None:
     """An instance with up to so many statements is proved."""
