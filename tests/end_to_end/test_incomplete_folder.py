@@ -209,6 +209,12 @@ def test_somebody_else_audits_it_with_nothing_but_the_folder(out) -> None:
     assert state(out) == before, "nothing is written into it"
 
 
+def test_packed_certificates_find_the_head_beside_them(out) -> None:
+    assert in_process("certificates", "pack", out, "--out", out / "packed.parquet").returncode == 0
+    done = in_process("audit", out / "packed.parquet")
+    assert done.returncode == 0 and done.stdout.count("instance proved") == 3
+
+
 def test_files_that_are_given_are_not_told_again(explained) -> None:
     done = in_process("audit", "OUT", "--head", "H", "--latents", "Z", cwd=explained)
     assert (done.returncode, done.stderr) == (0, "")

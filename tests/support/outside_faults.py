@@ -321,6 +321,12 @@ runs/necessity.py gap: the bound may be about another class
 runs/necessity.py gap: the proved checker is said to prove the bound
     Gap(released.certificate, least, by, document) => Gap(released.certificate, least, PROVED, document)
     unit/runs/test_contrast.py::test_how_small_an_explanation_can_be
+runs/necessity.py necessity: a statement without a witness is said to be unneeded
+    Needed(number, None) => Needed(number, False)
+    unit/runs/test_contrast.py::test_without_a_witness_it_is_open_what_is_needed
+runs/contrast.py _Search._wins: a class wins where another one is first
+    proof.predicted != self.goal => proof.predicted == certificate.predicted
+    unit/runs/test_contrast.py::test_a_class_does_not_win_by_passing_only_the_predicted_one
 runs/refute.py Released.margins: sets are excluded by what all statements prove
     self.auditor.numbers(rest.to_bytes()).margins => self.certificate.margins
     unit/runs/test_contrast.py::test_many_statements_are_grown_and_reduced

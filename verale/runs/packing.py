@@ -6,6 +6,7 @@ import reprlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
+from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unicodedata import normalize
@@ -31,7 +32,7 @@ def pack(files: Sequence[str], out: str, inputs: Sequence[str], overwrite: bool)
     names = [Path(file).name for file in files]
     times = Counter(map(_alike, names))
     for file, name in zip(files, names, strict=True):
-        if not is_certificate_name(name):
+        if not is_certificate_name(name) and lexists(file):
             raise InputError(file, f"has a name that nobody can unpack: {_FORM}; rename it")
         if times[_alike(name)] > 1:
             raise InputError(file, f"is not the only {name}; names in a Parquet file must be unique")

@@ -144,6 +144,7 @@ PROVES = {
         ("checker", "2> /dev/full", 0, 6, ""),
         ("checker", "| head -c 0", 0, 6, ""),
         ("audit", "> /dev/full", 9, 9, FULL),
+        ("audit", "| head -c 0", 0, 6, ""),
     ],
 )
 def test_a_verdict(name: str, how: str, proved: int, refused: int, err: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import shlex
+from dataclasses import replace
 
 import pytest
 import safetensors.torch
@@ -68,6 +69,7 @@ KNOWN = f"fits no published network as it is: give --arch, one of {', '.join(ARC
         ("state", "--arch protopnet --option epsilon=small", "option epsilon is 'small'"),
         ("state", "--arch protopnet --option domain=0", "option domain is '0', expected a value such as domain=0:1"),
         ("state", "--arch protopnet --option activation=relu", "expected log or linear"),
+        ("state", "--arch pipnet", "_classification.weight"),
         ("state", "--option epsilon=0.1", SAME),
         ("another", "", KNOWN),
         ("noise", "", "cannot read as a checkpoint"),
@@ -80,6 +82,7 @@ def test_what_cannot_be_imported_is_named(source, arguments, message, tmp_path):
     (tmp_path / "noise").write_bytes(b"noise")
     result = run(tmp_path / source, *arguments.split(), "-o", tmp_path / "h")
     assert isinstance(result.exception, InputError | UsageError) and message in str(result.exception)
+    assert not (tmp_path / "h").exists()
     assert not (tmp_path / "h").exists()
 
 
@@ -190,6 +193,7 @@ def test_a_head_that_is_not_the_networks_is_not_marked(files, file, said, tmp_pa
 @pytest.mark.parametrize("head", ["h", "h2"])
 def test_explain_and_show_tell_it(files, head):
     told("head", "compare", "h", "z", "-o", "h2")
+    assert Head.load("h2").to_bytes() == replace(files, compared=True, _digest=None).to_bytes()
     said = told("explain", "--head", head, "--latents", "z", "--out", "out", "--paradigm", "top_k")[1]
     assert (WORDS in said) == (head == "h")
     assert (WORDS in told("show", "out", "0")[1]) == (head == "h")

@@ -124,6 +124,8 @@ def test_names_that_are_one_on_some_systems_are_refused(names, tmp_path):
     (tmp_path / "a.py").write_bytes(b"{}")
     with pytest.raises(InputError, match=r"a\.py: has a name that nobody can unpack"):
         run("pack", tmp_path / "a.py", "--out", tmp_path / "packed.parquet")
+    with pytest.raises(InputError, match="nowhere: there is no such file; expected a certificate"):
+        run("pack", tmp_path / "nowhere", "--out", tmp_path / "packed.parquet")
     assert not (tmp_path / "out").exists() and not (tmp_path / "packed.parquet").exists()
 
 

@@ -77,6 +77,14 @@ def test_many_statements_are_grown_and_reduced(tmp_path, monkeypatch) -> None:
     require_shown(result, files[1], tmp_path / "out")
 
 
+def test_a_class_does_not_win_by_passing_only_the_predicted_one(tmp_path, monkeypatch) -> None:
+    """Class 1 passes class 0 wherever class 2 does, which stays ahead of it."""
+    files, ones = save_coordinates(tmp_path, 1, (0.5, 0.0, 0.25)), torch.ones(1, 1, dtype=torch.float64)
+    monkeypatch.setattr("verale.counterexample.counterexamples", lambda *arguments: iter([ones]))
+    assert contrast(*files[:2], 1, files[2]).found is None
+    assert contrast(*files[:2], 2, files[2]).found is not None
+
+
 @pytest.mark.parametrize(
     ("geometry", "paradigm"),
     [
@@ -190,6 +198,13 @@ def test_every_statement_is_needed(tmp_path) -> None:
         assert len(rest["predicate"]["statements"]) == 2
         witness = (tmp_path / "out" / entry["witness"]).read_bytes()
         assert auditor.refute(json.dumps(rest).encode(), witness).status is Status.REFUTED
+
+
+def test_without_a_witness_it_is_open_what_is_needed(tmp_path, monkeypatch) -> None:
+    """That none is found proves nothing."""
+    monkeypatch.setattr("verale.counterexample.counterexamples", lambda *arguments: iter(()))
+    result = necessity(*save_coordinates(tmp_path, 3, (0.5, 0.0, 0.25)))
+    assert [each.needed for each in result.statements] == [None] * 3 and not result.is_minimal
 
 
 def test_an_explanation_without_statements_is_minimal(tmp_path) -> None:
