@@ -24,25 +24,6 @@ from verale.certificate.words import about
 from verale.errors import HeadError
 from verale.head import Head
 
-__all__ = [
-    "ARGUMENTS",
-    "PREFIXES",
-    "Reading",
-    "Said",
-    "Saved",
-    "entries_of",
-    "number",
-    "place_of_state",
-    "prototypes_outside",
-    "refused",
-    "require_explained",
-    "require_own",
-    "said_of",
-    "settled",
-    "stated",
-    "word",
-]
-
 WRAPPERS = ("model_state_dict", "state_dict", "model")
 """The keys under which training scripts save a state dictionary among other things."""
 

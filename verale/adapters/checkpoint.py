@@ -27,8 +27,6 @@ from verale.errors import HeadError, InputError, naming
 from verale.files import LARGEST_LATENTS, read
 from verale.head.latents import require_path
 
-__all__ = ["load_model", "read_checkpoint", "require_one_reading"]
-
 _END = struct.Struct("<4s4H2LH")
 """The last record: signature, two disks, entries on this disk, entries, bytes and offset of the directory, comment."""
 _LARGE_END = struct.Struct("<4sQ2H2L4Q")

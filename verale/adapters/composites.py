@@ -34,22 +34,6 @@ from verale.network.layers import (
     Sum,
 )
 
-__all__ = [
-    "Step",
-    "Steps",
-    "averaged",
-    "clamped",
-    "difference",
-    "gated",
-    "hard_gate",
-    "layer_norm",
-    "padded",
-    "padded_with",
-    "scaled",
-    "sloped",
-    "turned",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Step:

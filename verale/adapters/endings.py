@@ -10,8 +10,6 @@ from torch import nn
 
 from verale.certificate.words import written
 
-__all__ = ["Ending", "ending_of"]
-
 _Ends = tuple[float | None, float | None]
 
 _UNCHANGED = (

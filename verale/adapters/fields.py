@@ -10,12 +10,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "Axis",
-    "Origin",
-    "ReceptiveFields",
-]
-
 Axis = tuple[tuple[int, int], ...]
 """For every row, or every column, the first of its pixels and the one after the last; empty where these are equal."""
 

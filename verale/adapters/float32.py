@@ -58,8 +58,6 @@ from verale.head import (
 )
 from verale.rounding import Enclosure, down, up
 
-__all__ = ["float32_logits", "proved"]
-
 _U = 2.0**-24
 _UNDERFLOW = 2.0**-126
 

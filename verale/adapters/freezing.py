@@ -52,8 +52,6 @@ from verale.errors import NetworkError
 from verale.network import NOT_CLAIMED, PICTURE, FrozenNetwork
 from verale.network.layers import Convolution, FullConnection, NetworkLayer
 
-__all__ = ["LayerDifference", "export_network", "first_difference", "frozen"]
-
 _log = logging.getLogger(__name__)
 
 _UP = 1 + 2.0**-48

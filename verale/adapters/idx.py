@@ -13,8 +13,6 @@ from torch import Tensor
 from verale.errors import InputError
 from verale.files import LARGEST_LATENTS, read
 
-__all__ = ["read_idx"]
-
 _GZIP = b"\x1f\x8b"
 _MOST_A_BYTE = 64
 """Each byte of a compressed file may stand for so many; MNIST's images take five."""

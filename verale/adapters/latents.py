@@ -15,8 +15,6 @@ from torch import Tensor, nn
 from verale.errors import LatentsError, UsageError, first_line
 from verale.head import described, patches_of, tensor_of
 
-__all__ = ["capture", "capture_and_run", "evaluating", "find_layer", "in_float32", "require_module"]
-
 _COMPILED = "_orig_mod"
 """Where the module that `torch.compile` returns keeps the model."""
 

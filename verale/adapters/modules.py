@@ -15,8 +15,6 @@ from torch import Tensor
 from verale.adapters.pickled import Record
 from verale.errors import HeadError
 
-__all__ = ["Module", "SavedModel", "is_module", "saved_model", "unwrapped"]
-
 _PARAMETERS, _BUFFERS, _MODULES = "_parameters", "_buffers", "_modules"
 
 _WRAPPERS = (

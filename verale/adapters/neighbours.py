@@ -40,8 +40,6 @@ from verale.head import (
     observables,
 )
 
-__all__ = ["OTHER_LATENTS", "Neighbour", "fitted", "neighbours", "widened"]
-
 _STEPS, _NEAR = 32, 1e-9
 """How a number is fitted: the best of so many, and around it as near as this, in logarithms."""
 

@@ -52,8 +52,6 @@ from verale.network.layers import (
 )
 from verale.network.network import GREATEST_FOLDED
 
-__all__ = ["REMEDY", "SAME", "TURNED", "Normalisation", "is_in_place", "operation_of", "unclaimed_number"]
-
 REMEDY = (
     "train the network with convolutions, batch and layer normalisation, linear layers, ReLU, PReLU, LeakyReLU, ReLU6,"
     " SiLU, GELU, Hardswish, Sigmoid, Tanh, poolings, sums, products and concatenations, or write it with these, or"

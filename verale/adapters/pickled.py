@@ -24,8 +24,6 @@ from typing import Any, BinaryIO, Final
 import torch
 from torch import Tensor
 
-__all__ = ["DTYPES", "ExcessError", "ForeignError", "Key", "Machine", "Name", "Record", "Storage", "Storages"]
-
 DTYPES = {
     "torch.BoolStorage": torch.bool,
     "torch.ByteStorage": torch.uint8,

@@ -10,8 +10,6 @@ from verale.errors import HeadError, InputError, naming
 from verale.files import read
 from verale.head import Head, MaskedMaxPooling, MaxPooling
 
-__all__ = ["with_positions"]
-
 _LARGEST = 8 * 2**20
 _EXAMPLE = '{"patches": 40, "positions": [0, [1, 2], ...]}'
 

@@ -26,8 +26,6 @@ from verale.adapters.latents import evaluating
 from verale.adapters.tracing import argument, is_parameter, shape_of, traced_on
 from verale.errors import InputError
 
-__all__ = ["ReceptiveFields", "fields_of", "receptive_fields"]
-
 _log = logging.getLogger(__name__)
 
 

@@ -18,23 +18,6 @@ from verale.adapters.checkpoint import read_checkpoint
 from verale.errors import HeadError, InputError, naming
 from verale.head import Geometry, Head, Similarity, described, tensor_of
 
-__all__ = [
-    "Layer",
-    "MOST_WEIGHTS",
-    "State",
-    "blocks",
-    "isotropic",
-    "kernels",
-    "linear",
-    "load_described",
-    "load_state",
-    "numbers",
-    "positive",
-    "read_state",
-    "side_by_side",
-    "unwrap",
-]
-
 State = Mapping[str, Tensor]
 
 _NUMBERS = (Tensor, np.ndarray)

@@ -17,20 +17,6 @@ from torch import Tensor, fx, nn
 
 from verale.errors import InputError, first_line
 
-__all__ = [
-    "Call",
-    "RefusedError",
-    "Values",
-    "argument",
-    "attribute",
-    "called",
-    "is_between",
-    "is_parameter",
-    "read_by",
-    "shape_of",
-    "traced_on",
-]
-
 _MOVING = (
     *("view", "reshape", "flatten", "unflatten", "permute", "transpose", "unsqueeze", "squeeze", "expand"),
     *("contiguous", "detach", "chunk", "split", torch.chunk, torch.split, torch.reshape, torch.flatten),

@@ -75,8 +75,6 @@ from verale.network.layers import (
 )
 from verale.rounding import Enclosure, up
 
-__all__ = ["DeepLatents", "SMOOTH", "Smooth", "deep_latents", "inverse_root"]
-
 _STEP = 5
 """f is expanded at multiples of 2^-_STEP."""
 _MORE_BITS = 16

@@ -21,8 +21,6 @@ from verale.bounds.observables import norm, scaled, sum_of_others
 from verale.head import Box, Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
 from verale.rounding import UNDERFLOW, UNIT, Enclosure, down, gamma, root, up
 
-__all__ = ["ball_around", "box_leaves_domain", "box_ranges", "domain_range", "inner_domain_range"]
-
 
 def box_ranges(head: Head, box: Enclosure) -> Enclosure:
     """(L, P) ranges of m(z_l, p_j) over all latents z in a box (L, D) that lies in the head's domain."""

@@ -34,18 +34,6 @@ from torch.nn import functional
 
 from verale.network.layers import Convolution, FullConnection
 
-__all__ = [
-    "MOST_PLACES",
-    "NEAREST",
-    "UP",
-    "BeyondError",
-    "FixedPoint",
-    "TooManyBitsError",
-    "aligned",
-    "carried",
-    "most_terms",
-]
-
 MOST_PLACES = 800
 """Bits behind the point, so that float64 holds the unit, and what it is multiplied with."""
 UP = 1 + 2.0**-20

@@ -15,8 +15,6 @@ from verale.bounds.rows import cut, require_geometry
 from verale.head import Head
 from verale.rounding import INFLATE, UNDERFLOW, Enclosure, down, gamma, up
 
-__all__ = ["Hypersphere", "Spheres"]
-
 _STEPS = 2.0**18
 """Multipliers are multiples of its inverse: coarse enough for float64 to decide which one the checker will take."""
 

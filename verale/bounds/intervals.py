@@ -42,8 +42,6 @@ from verale.bounds.rows import cut
 from verale.bounds.spans import Spans
 from verale.rounding import INFLATE, UNIT, Enclosure
 
-__all__ = ["Projection", "ranges_of_listed", "ranges_of_statements"]
-
 _TOO_WIDE = 1 - 1e-6
 """The least square of an interval's half width, as a fraction of that of the ball's along the prototype, at which a
 single statement about a patch is used for its own observable only."""

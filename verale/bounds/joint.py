@@ -28,8 +28,6 @@ from verale.errors import UsageError
 from verale.head import Head, Identity, InnerProduct, Linear, MaxPooling, Negated
 from verale.rounding import INFLATE, UNDERFLOW, UNIT, down, gamma, root, up
 
-__all__ = ["Facts", "Joint", "JointMargins", "best_weights"]
-
 _ROUNDS = 40
 _NARROW = 1e-9
 """Intervals no wider than this, in units of their fact, are taken for points."""

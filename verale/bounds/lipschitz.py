@@ -15,8 +15,6 @@ from verale.errors import UsageError
 from verale.head import Euclidean, Head, MaxPooling
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, root, up
 
-__all__ = ["Lipschitz"]
-
 _BITS = 64
 """An end is found to so many bits of the way on which it is looked for."""
 _AT_ONCE, _MOST_BITS = 2**11, 6

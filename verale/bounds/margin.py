@@ -20,15 +20,6 @@ from verale.bounds.similarity import activation
 from verale.head import Head, Linear, Maximum, Readout, SoftTree
 from verale.rounding import UNDERFLOW, UNIT, Enclosure, down, gamma, up
 
-__all__ = [
-    "LinearMargins",
-    "Margins",
-    "MaximumMargins",
-    "TreeMargins",
-    "kept",
-    "margins_of",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Margins(ABC):

@@ -62,8 +62,6 @@ from verale.network.layers import (
 from verale.network.network import GREATEST_FOLDED, LARGEST
 from verale.rounding import Enclosure, down, gamma, up
 
-__all__ = ["ARITHMETICS", "Arithmetic", "LatentRanges", "latent_ranges"]
-
 Arithmetic = Literal["real", "float32"]
 ARITHMETICS: tuple[Arithmetic, ...] = ("real", "float32")
 """Real arithmetic; or binary32, in any order of sums."""

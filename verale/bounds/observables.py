@@ -13,8 +13,6 @@ from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
 from verale.head.head import require_depth
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, root, up
 
-__all__ = ["check_domain", "norm", "observe", "scaled", "squared_distances", "sum_of_others"]
-
 _IN_CACHE = 2**15
 """So many sums are computed at once on a CPU: they and their terms stay in its cache."""
 _ON_DEVICE = 2**24

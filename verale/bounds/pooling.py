@@ -23,18 +23,6 @@ from verale.bounds.similarity import activation, oriented, pooled_activation
 from verale.head import BankPooling, FocalPooling, Head, MaskedMaxPooling, MaxPooling, Pooling, TopMeanPooling
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
-__all__ = [
-    "Dropping",
-    "Focal",
-    "PoolingBounds",
-    "TopMean",
-    "WholeDropping",
-    "activation_range",
-    "of_others",
-    "pooling_of",
-    "two_least",
-]
-
 
 class Focal:
     r"""Focal pooling: the exact range over all patches' ranges, its two terms taken together.

@@ -18,12 +18,6 @@ from verale.bounds.rows import require_geometry
 from verale.head import Head, InnerProduct
 from verale.rounding import INFLATE, UNDERFLOW, UNIT, Enclosure, gamma, up
 
-__all__ = [
-    "ENTRIES_AT_ONCE",
-    "Hull",
-    "gram",
-]
-
 _DEPENDENT = 1e-9
 """An anchor whose squared distance from the hull of the others is below this fraction of its own length is not used
 as a direction (its own statement still holds). This is a choice of multipliers: it affects tightness, never

@@ -13,8 +13,6 @@ from verale.head import Head
 from verale.paradigms import PARADIGMS
 from verale.rounding import Enclosure
 
-__all__ = ["ExactParadigm", "SpatialParadigm", "cut", "require_geometry", "stated_pairs"]
-
 
 @runtime_checkable
 class SpatialParadigm(Protocol):

@@ -21,8 +21,6 @@ from verale.head import Head
 from verale.head.similarity import Step
 from verale.rounding import TRANSCENDENTAL_ULPS, UNDERFLOW, UNIT, Enclosure, down, up
 
-__all__ = ["Interval", "activation", "dissimilarity", "observables_between", "oriented", "pooled_activation", "stepped"]
-
 Interval: TypeAlias = tuple[Any, Any]
 """The ends of an observable, as balls; None where there is no end."""
 

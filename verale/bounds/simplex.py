@@ -19,8 +19,6 @@ from verale.errors import UsageError
 from verale.head import Head, Identity
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
-__all__ = ["Assignment", "Simplex", "SimplexRows", "assignment_margins"]
-
 
 @dataclass(frozen=True, eq=False)
 class SimplexRows:

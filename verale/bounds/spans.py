@@ -58,8 +58,6 @@ from torch import Tensor
 from verale.bounds.projection import Hull
 from verale.rounding import INFLATE, UNIT, Enclosure, gamma
 
-__all__ = ["Deletions", "Spans"]
-
 _DEPENDENT = 1e-9
 """See `verale.bounds.projection`."""
 

@@ -13,8 +13,6 @@ from verale.bounds.rows import cut, stated_pairs
 from verale.head import Head
 from verale.rounding import INFLATE, UNIT, Enclosure, gamma
 
-__all__ = ["Triangle"]
-
 _TOO_WIDE = 1 - 1e-6
 """See `verale.bounds.intervals`."""
 

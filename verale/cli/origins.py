@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from verale.checker.options import AuditOptions
     from verale.checker.origins import JudgedOrigin
 
-__all__ = ["audit_origins", "command"]
-
 
 @click.command(name="origins", short_help="Find the training patch that each prototype is.")
 @options.head("The head file.", required=True)

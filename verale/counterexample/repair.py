@@ -15,8 +15,6 @@ from verale.bounds import Interval
 from verale.counterexample.demands import PRECISION, TOGETHER, Clock, Demands, into_domain, observables_and_slopes
 from verale.head import Cosine, Head, InnerProduct
 
-__all__ = ["repair"]
-
 _Vector = NDArray[np.float64]
 
 _ROUNDS = 6

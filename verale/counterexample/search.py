@@ -28,8 +28,6 @@ from verale.counterexample.repair import repair
 from verale.head import Head, evaluate, evaluate_observed, observables
 from verale.rounding import Enclosure
 
-__all__ = ["counterexamples"]
-
 _IMAGES = 8
 """How many images climb together."""
 

@@ -21,8 +21,6 @@ from verale.network import FrozenNetwork
 from verale.pictures import read_picture
 from verale.runs.source import SourceFile, SourceImage
 
-__all__ = ["DATA", "IMAGES", "PROJECTION", "RUN", "Digits", "load_images", "load_network", "source_of"]
-
 DATA = Path(__file__).parent / "data"
 RUN = DATA / "run" / "final"
 IMAGES = DATA / "images"

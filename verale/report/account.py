@@ -29,8 +29,6 @@ from verale.checker.errors import FormatError, UnprovedError
 from verale.checker.head import Head
 from verale.checker.numbers import Numbers
 
-__all__ = ["Account", "Against", "Line", "account_of", "proved_account"]
-
 _CLOSEST = 12
 """The most rivals that are told one by one."""
 _NAMED = 3

@@ -48,17 +48,6 @@ if TYPE_CHECKING:
     from verale.head import Head
     from verale.runs.arguments import HeadFile
 
-__all__ = [
-    "NOT_AUDITED",
-    "UNEXPLAINED",
-    "Collection",
-    "Item",
-    "ToldOrigin",
-    "collect",
-    "item_beside",
-    "own_latents",
-]
-
 NOT_AUDITED = "NOT_AUDITED"
 """The status of a certificate without a verdict."""
 UNEXPLAINED = "UNEXPLAINED"

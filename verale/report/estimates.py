@@ -20,16 +20,6 @@ from verale.head import Head, Linear, as_patches, evaluate_observed
 from verale.head.head import belonging, observables, similarity
 from verale.report.collect import Collection
 
-__all__ = [
-    "Estimates",
-    "Standing",
-    "activations_of",
-    "estimates_of",
-    "favoured_classes",
-    "given_and_taken",
-    "observables_of",
-]
-
 
 @dataclass(frozen=True)
 class Estimates:

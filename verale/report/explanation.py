@@ -37,8 +37,6 @@ from verale.checker.numbers import Numbers
 from verale.report.account import Account, proved_account
 from verale.runs.explained_run import HeadOfRun
 
-__all__ = ["Narrower", "Telling", "conditions", "in_brief", "named_prototypes", "narrower"]
-
 _COMPARED = 4
 """The most comparisons that are named one by one."""
 _NAMED = 3

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from verale.head import Head
 
-__all__ = ["Grid", "NetworkBeside", "grid_of_image"]
-
 _LARGEST_SIDE = 64
 """The most cells a side that are drawn."""
 

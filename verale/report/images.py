@@ -28,22 +28,6 @@ from verale.runs.images import IMAGE_SUFFIXES, classes_named
 from verale.runs.inputs import PICTURES as KEPT
 from verale.runs.source import Source
 
-__all__ = [
-    "AS_GIVEN",
-    "AS_NOTED",
-    "BY_ORDER",
-    "GONE",
-    "Match",
-    "Matcher",
-    "OTHER",
-    "OUTSIDE",
-    "PICTURES",
-    "named_picture",
-    "pictures_in",
-    "prototype_pictures",
-    "require_consistent",
-]
-
 AS_GIVEN = "as given, which nothing checks"
 """What goes with an image that a caller gives, and that is no picture that the certificate names."""
 AS_NOTED = "as source.json says, which nothing checks"

@@ -27,14 +27,6 @@ if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
     from verale.head import Head
 
-__all__ = [
-    "MOST",
-    "marks_of",
-    "outline",
-    "pixels_of",
-    "pixels_of_given",
-]
-
 _SIDE = 1024
 MOST = 360
 """The most patches that are numbered, and statements that are listed."""

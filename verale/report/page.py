@@ -47,18 +47,6 @@ if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
     from verale.head import Head
 
-__all__ = [
-    "copy_of",
-    "meaning_of_prototypes",
-    "of_activations",
-    "of_fields",
-    "of_kernel",
-    "of_observables",
-    "of_squares",
-    "of_unproved",
-    "page",
-]
-
 _SCRIPTS = ("numbers.js", "text.js", "draw.js", "list.js", "account.js", "detail.js", "check.js", "start.js")
 _PICTURED = 40
 """The most bytes of the numbers of prototypes that the list pictures."""

@@ -45,8 +45,6 @@ from verale.report.templates import csp_digest, deflated
 from verale.runs.inputs import find_seen
 from verale.version import __version__
 
-__all__ = ["LARGEST_HEAD", "LARGEST_QUESTION", "Checking", "SeenInPage", "holds_checker", "require_same"]
-
 LARGEST_HEAD = 64 * 2**20
 LARGEST_QUESTION = 8 * 2**20
 """The most characters of a head, of a network, and of a question that a page contains, before it deflates them. A

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
     from verale.report.estimates import Estimates, Standing
 
-__all__ = ["EmbeddedPrototypes", "Full", "plain_patches"]
-
 _FRAME = 80
 """About the bytes around each block, and around each image."""
 _TOGETHER, _BLOCK = 64, 2**18

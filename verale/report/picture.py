@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
     from verale.head import Head
 
-__all__ = ["Picture", "picture", "plot", "saved"]
-
 _EDGE, _LINE, _SIZE = 0.06, 0.115, 6.5
 """The margin of the figure and the height of a line in inches, and the size of letters in points."""
 _PICTURES, _PICTURED = 6, 1.0

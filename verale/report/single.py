@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from verale.certificate import Certificate
     from verale.head import Head
 
-__all__ = ["Shown", "Single", "WHY", "show", "shown_of", "single"]
-
 WHY = "Why, in points: similarity x weight, where all statements hold"
 """What stands above the account."""
 

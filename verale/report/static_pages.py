@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from verale.runs.attribute import Attribution, Share
     from verale.runs.rules import RuleList
 
-__all__ = ["attribution_page", "compare_page", "pictures_of", "rules_page"]
-
 _log = logging.getLogger(__name__)
 
 _MOST_IMAGES = 1000

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     import pandas
 
 
-__all__ = ["encode", "frame"]
-
-
 def _cells(collection: Collection, item: Item) -> dict[str, tuple[str, Any]]:
     """The row of an item: of each column its type and its value."""
     record, certificate, bounded, count = item.record or {}, item.certificate, item.bounded, item.count

@@ -16,8 +16,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from verale.version import __version__
 
-__all__ = ["Bar", "csp_digest", "deflated", "joined", "last_names", "rendered"]
-
 _FOLDER = "page_files"
 
 

@@ -22,8 +22,6 @@ from verale.pictures import opened
 from verale.report.images import Match, named_picture
 from verale.runs.source import Source
 
-__all__ = ["ImageFile", "Window", "image_of", "open_image", "thumbnail", "to_draw", "window_of"]
-
 _COLOURS = (
     "ToTensor",
     "PILToTensor",

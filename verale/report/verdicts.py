@@ -34,8 +34,6 @@ from verale.runs.listed import StoredBytes
 from verale.runs.options import RunOptions
 from verale.runs.source import load_source
 
-__all__ = ["audited", "origins_beside", "told_origins", "with_verdicts_from"]
-
 _log = logging.getLogger(__name__)
 _CHECKED_WITH = ("latents", "network", "pictures")
 """What an audit may go without; `run` names each by a digest."""

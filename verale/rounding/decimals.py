@@ -14,8 +14,6 @@ from torch import Tensor
 
 from verale.rounding.enclosure import Enclosure, down
 
-__all__ = ["GREATEST_POWER", "LEAST_POWER", "decades", "to_multiples", "to_powers"]
-
 LEAST_POWER, GREATEST_POWER = -22, 22
 """The exponents of powers of ten that are floats, or whose inverses are: 5^22 < 2^53."""
 

@@ -29,8 +29,6 @@ from torch import Tensor
 from verale.errors import UsageError, first_line, option
 from verale.rounding.enclosure import TRANSCENDENTAL_ULPS, UNDERFLOW, UNIT, down, gamma, root, up
 
-__all__ = ["OPERATIONS", "failures", "require_device"]
-
 OPERATIONS: Mapping[str, Callable[..., Tensor]] = {
     "addition": torch.add,
     "subtraction": torch.sub,

@@ -21,19 +21,6 @@ from torch import Tensor
 
 from verale.errors import VeraleError
 
-__all__ = [
-    "Enclosure",
-    "INFLATE",
-    "TRANSCENDENTAL_ULPS",
-    "UNDERFLOW",
-    "UNIT",
-    "UndecidedError",
-    "down",
-    "gamma",
-    "root",
-    "up",
-]
-
 UNIT = 2.0**-53
 """u, the unit roundoff of float64: fl(x op y) = (x op y)(1 + delta) with |delta| <= u, above underflow."""
 

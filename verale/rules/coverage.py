@@ -22,8 +22,6 @@ from verale.head import Head
 from verale.head.head import belonging
 from verale.rounding import Enclosure
 
-__all__ = ["Coverage", "coverage_of"]
-
 _CHUNK = 2**23
 """About how many observables are kept at once: two ends of 64 MiB."""
 

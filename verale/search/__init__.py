@@ -9,10 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from verale.search.batches import Batches, ImageResult, best_paradigm
+    from verale.search.batches import Batches, ImageResult
     from verale.search.costs import Avoid, Costs
     from verale.search.options import SearchOptions, Unexplained
-    from verale.search.smallest import NotKept
+    from verale.search.smallest import NotKept, best_paradigm
 
 __all__ = ["Avoid", "Batches", "Costs", "ImageResult", "NotKept", "SearchOptions", "Unexplained", "best_paradigm"]
 
@@ -24,7 +24,7 @@ _HOME = {
     "NotKept": "smallest",
     "SearchOptions": "options",
     "Unexplained": "options",
-    "best_paradigm": "batches",
+    "best_paradigm": "smallest",
 }
 
 

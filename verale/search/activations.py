@@ -18,8 +18,6 @@ from verale.rounding import Enclosure
 from verale.search.covers import Clauses, Cover, Covers, one_by_one
 from verale.search.problem import NOISE, Explanation, Problem
 
-__all__ = ["CEILING", "FLOOR", "Activations", "Item", "Stated"]
-
 Item = int | str
 """A prototype whose activation is stated, or a clause: `CEILING` or `FLOOR`."""
 

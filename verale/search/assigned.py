@@ -24,8 +24,6 @@ from torch import Tensor
 from verale.search.masses import Floats, Indices, Masses, Matching, Payers, heaviest_matching, least_prices
 from verale.search.problem import Pair
 
-__all__ = ["Assigned", "assign_masses", "rounded_up"]
-
 _PRICE_SHARE = 8
 """Prices are rounded up to few digits, which costs at most one part in so many of a margin."""
 _GRID = 2.0**40

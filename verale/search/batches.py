@@ -23,12 +23,10 @@ from verale.search.inflate import inflate
 from verale.search.options import SearchOptions, Unexplained
 from verale.search.paradigms.base import require_memory
 from verale.search.problem import NoExplanation, Problem
-from verale.search.smallest import Kept, NotKept, best_paradigm, has_prices, keep_smallest, priced_margins, searches_of
+from verale.search.smallest import Kept, NotKept, has_prices, keep_smallest, priced_margins, searches_of
 
 if TYPE_CHECKING:
     from verale.search.through import ThroughNetwork
-
-__all__ = ["Batches", "ImageResult", "best_paradigm"]
 
 _log = logging.getLogger(__name__)
 

@@ -27,8 +27,6 @@ from verale.errors import UsageError
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["Avoid", "Costs", "NEARLY_FREE", "NONE_FOUND", "NOTHING", "UNIT_COSTS", "listed_indices"]
-
 _KINDS = ("prototypes", "patches")
 _RANGE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", re.ASCII)
 

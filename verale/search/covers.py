@@ -38,8 +38,6 @@ from verale.bounds import LinearMargins
 from verale.rounding import Enclosure
 from verale.search.costs import NEARLY_FREE, UNIT_COSTS, Costs
 
-__all__ = ["Clauses", "Cover", "Covers", "Relaxed", "one_by_one", "relaxed"]
-
 _STEPS = 60
 """It seldom takes more than 25."""
 _CLOSE = 1e-4

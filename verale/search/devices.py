@@ -25,8 +25,6 @@ from torch import Tensor
 
 from verale.head import Head
 
-__all__ = ["computing_on", "head_on", "is_host", "one_thread"]
-
 
 def is_host(device: str) -> bool:
     """Whether a device is the CPU, where tensors lie anyway."""

@@ -26,24 +26,6 @@ from verale.head import Head
 from verale.rounding import Enclosure
 from verale.rounding.decimals import LEAST_POWER, decades, to_multiples, to_powers
 
-__all__ = [
-    "AUTO",
-    "EXACT",
-    "EXACT_DIGITS",
-    "FEWEST_DIGITS",
-    "FEW_DIGITS",
-    "LEAST_TOLERANCE",
-    "MOST_DIGITS",
-    "SOME",
-    "Tolerance",
-    "check_digits",
-    "fewest_digits",
-    "in_digits",
-    "least_unit",
-    "margins_in_digits",
-    "tolerances",
-]
-
 FEWEST_DIGITS, EXACT_DIGITS = "fewest", "exact"
 
 MOST_DIGITS = 8

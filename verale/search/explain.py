@@ -12,8 +12,6 @@ from verale.paradigms import READABLE
 from verale.search.batches import Batches
 from verale.search.options import SearchOptions, Unexplained
 
-__all__ = ["explain", "explain_batches"]
-
 
 @keywords(SearchOptions)
 def explain(head: Head, latents: Any, paradigm: str = READABLE, **fields: Any) -> list[Certificate | Unexplained]:

@@ -22,8 +22,6 @@ from verale.rounding import Enclosure
 from verale.search.covers import RESERVE, START
 from verale.search.problem import Problem
 
-__all__ = ["NEIGHBOURS", "least_sizes"]
-
 NEIGHBOURS = 4
 """By what statements say of other activations, explanations seldom have fewer than one in so many of the statements
 that covers without that have."""

@@ -22,16 +22,6 @@ from verale.rounding import Enclosure, gamma
 from verale.search.activations import Stated
 from verale.search.problem import NOISE, shortened
 
-__all__ = [
-    "PricedActivations",
-    "PricedEnds",
-    "PricedMargins",
-    "PricedObservables",
-    "inflate",
-    "plain_numbers",
-    "widened",
-]
-
 _ROUNDS = 6
 """How often prices are found anew."""
 _SHARES = 30

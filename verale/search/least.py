@@ -26,8 +26,6 @@ from verale.errors import UsageError
 from verale.head import Head, Linear, digest, evaluate
 from verale.search.devices import one_thread
 
-__all__ = ["least_document"]
-
 _Vector = NDArray[np.float64]
 
 _MOST_CELLS = 4000

@@ -26,8 +26,6 @@ from verale.rounding import Enclosure, root
 from verale.search.activations import Stated
 from verale.search.problem import NOISE
 
-__all__ = ["Linked", "WholeMargins"]
-
 _FAR = 1e100
 """Stands for infinity: the square of a coordinate at which a margin without bounds is below 0."""
 _TOGETHER = 2

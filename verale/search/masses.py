@@ -29,8 +29,6 @@ from verale.paradigms import ORDERS
 from verale.rounding import UNIT
 from verale.search.problem import NoExplanation, Problem, given_up
 
-__all__ = ["Floats", "Masses", "Matching", "Payers", "grow_masses", "heaviest_matching", "least_prices"]
-
 GUARDS = (1e-9, 0.0)
 """A rival is closed in growth when its margin exceeds the first, or the second where it stays open at the first."""
 

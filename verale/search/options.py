@@ -13,8 +13,6 @@ from verale.options import options_of, require_known
 from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, READABLE
 from verale.search.costs import NOTHING, UNIT_COSTS, Avoid, Costs
 
-__all__ = ["DEVICES", "SearchOptions", "Unexplained"]
-
 DEVICES = ("auto", "cpu", "cuda")
 """Devices by name; `auto` is the CPU as long as the search computes on no other: docs/decisions/0007."""
 

@@ -19,19 +19,6 @@ from verale.search.costs import NOTHING, UNIT_COSTS, Avoid, Costs
 from verale.search.digits import EXACT, SOME, Tolerance
 from verale.version import __version__
 
-__all__ = [
-    "NOISE",
-    "Explanation",
-    "GivenUpError",
-    "NoExplanation",
-    "Pair",
-    "Problem",
-    "Solution",
-    "UnexplainedError",
-    "given_up",
-    "shortened",
-]
-
 NOISE = 4
 """A margin must miss zero by so many of its rounding errors before minimality is claimed."""
 

@@ -18,20 +18,6 @@ from verale.certificate import PatchStatement, Statement
 from verale.rounding import Enclosure
 from verale.search.problem import NoExplanation, Pair, Problem
 
-__all__ = [
-    "HOPELESS",
-    "UNSETTLED",
-    "Explained",
-    "Proved",
-    "SpatialExplanation",
-    "by_patch",
-    "inner_margins",
-    "not_surely_needed",
-    "pairs_of",
-    "statements_about",
-    "without_doubtful",
-]
-
 UNSETTLED = NoExplanation("the margin left is too small for float64 to prove")
 
 HOPELESS = 3

@@ -32,8 +32,6 @@ from verale.search.problem import Explanation, NoExplanation, Pair, Problem, Une
 from verale.search.prove import UNSETTLED, not_surely_needed, pairs_of, statements_about, without_doubtful
 from verale.search.smallest import searches_of
 
-__all__ = ["OneOrder", "several"]
-
 _MOST_PAIRS = 2**14
 """The most pairs of patch and prototype that are dropped one after the other."""
 

@@ -26,18 +26,6 @@ from verale.search.paradigms.of_activations import SparseSearch, TopKSearch
 from verale.search.paradigms.of_patches import HypersphereSearch, ProjectionSearch, SimplexSearch, TriangleSearch
 from verale.search.problem import NoExplanation, Problem, Solution
 
-__all__ = [
-    "Kept",
-    "NotKept",
-    "SEARCHES",
-    "best_paradigm",
-    "has_prices",
-    "keep_smallest",
-    "paradigms_taken",
-    "priced_margins",
-    "searches_of",
-]
-
 _log = logging.getLogger(__name__)
 
 SHORT_ENOUGH = NoExplanation("not tried: what was found before is read at a glance")

@@ -53,8 +53,6 @@ from verale.search.paradigms.base import ParadigmSearch
 from verale.search.problem import Explanation, NoExplanation, Problem, shortened
 from verale.search.smallest import Kept, keep_smallest
 
-__all__ = ["BEYOND", "ThroughNetwork", "for_all_of", "holding", "solve_picture"]
-
 _NARROW = 0.25
 """Where the box takes more than this share of the least margin, what is found for its middle is not looked for."""
 

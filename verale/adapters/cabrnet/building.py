@@ -17,8 +17,6 @@ from torch.overrides import TorchFunctionMode
 from verale.adapters.cabrnet.run import ARCHITECTURE, DATASET, STATE, Run, load_yaml
 from verale.head import Head
 
-__all__ = ["LARGEST_SIDE", "build", "each_step", "preprocessing"]
-
 _ADD_ONS = frozenset({
     "AdaptiveAvgPool2d", "AdaptiveMaxPool2d", "AvgPool2d", "BatchNorm2d", "Conv2d", "Dropout", "Dropout2d", "ELU",
     "GELU", "Hardswish", "Identity", "LeakyReLU", "MaxPool2d", "ReLU", "ReLU6", "SiLU", "Sigmoid", "Softplus", "Tanh",

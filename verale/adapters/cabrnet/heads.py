@@ -34,8 +34,6 @@ from verale.head import (
     merge_slots,
 )
 
-__all__ = ["Rebuilt", "head_of_model", "is_cabrnet", "load_head", "rebuild"]
-
 _log = logging.getLogger(__name__)
 
 _WEIGHT = "classifier.last_layer.weight"

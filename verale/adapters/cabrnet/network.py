@@ -36,8 +36,6 @@ from verale.head import Head, as_patches, evaluate
 from verale.network import FrozenNetwork
 from verale.pictures import read_picture
 
-__all__ = ["BATCH", "Captured", "Network", "frozen_run", "load"]
-
 BATCH = 32
 """How many images pass through the network at once."""
 

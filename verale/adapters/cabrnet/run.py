@@ -19,8 +19,6 @@ from verale.errors import InputError, first_line
 from verale.files import read
 from verale.head import Box
 
-__all__ = ["ARCHITECTURE", "DATASET", "FILES", "PROJECTION", "Run", "STATE", "known_module", "load_yaml", "open_run"]
-
 _BYTES, _VALUES, _DEPTH = 100_000, 20_000, 50
 """CaBRNet's own files have a few thousand bytes, two hundred values and ten levels."""
 

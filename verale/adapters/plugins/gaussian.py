@@ -17,8 +17,6 @@ from cabrnet.archs.protopnet.decision import ProtoPNetClassifier
 from cabrnet.core.utils.similarities import LogDistance, SimilarityLayer
 from torch import Tensor, nn
 
-__all__ = ["GaussianProtoPNetClassifier", "MahalanobisLogDensity", "MahalanobisLogDistance"]
-
 
 class _Isotropic(SimilarityLayer):
     """Squared distances in units of each prototype's variance."""

@@ -13,8 +13,6 @@ from typing import Any
 import cabrnet.archs.protopool.model
 from torch import Tensor
 
-__all__ = ["ProtoPool"]
-
 
 class ProtoPool(cabrnet.archs.protopool.model.ProtoPool):
     """ProtoPool: slots hardened, prototypes projected, unused ones dropped, last layer trained on."""

@@ -18,8 +18,6 @@ from cabrnet.archs.protopnet.model import ProtoPNet
 from torch import Tensor
 from torch.nn.functional import normalize
 
-__all__ = ["TesNet", "TesNetClassifier"]
-
 
 class TesNetClassifier(ProtoPNetClassifier):
     """logits = W max_l cos(z_l, p_j), by the similarity layer `CosineSimilarity`."""

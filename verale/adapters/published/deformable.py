@@ -15,8 +15,6 @@ from verale.adapters.state import State, linear, numbers, unwrap
 from verale.errors import LatentsError
 from verale.head import Box, Head, InnerProduct, Rectified
 
-__all__ = ["head", "taps"]
-
 SAVED = Saved(
     ("PPNet",),
     (

@@ -10,8 +10,6 @@ from verale.adapters.state import State, isotropic, kernels, linear, numbers, po
 from verale.errors import HeadError
 from verale.head import Box, Euclidean, Head, LogRatio, Negated, Similarity
 
-__all__ = ["head"]
-
 SAVED = Saved(beside=("extractor.", "classifier.proto_class_map", "classifier.similarity_layer._summation_kernel"))
 
 _LOG_VAR = "classifier.similarity_layer.log_var"

@@ -11,8 +11,6 @@ from verale.adapters.state import State, kernels, linear
 from verale.errors import HeadError, UsageError
 from verale.head import Box, Cosine, Head, Identity, MaskedMaxPooling
 
-__all__ = ["head"]
-
 
 def _positions(value: object) -> int | None:
     """The first of the numbers of a receptive field: how many patches there are."""

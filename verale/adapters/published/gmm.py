@@ -15,8 +15,6 @@ from verale.adapters.published import choice
 from verale.adapters.state import State, blocks, isotropic, numbers, positive
 from verale.head import Box, Euclidean, Exponential, Head, Linear, Maximum, Negated
 
-__all__ = ["gaussians", "head"]
-
 SAVED = Saved(beside=("backbone.", "features."))
 
 _NORMALISED = Box(-1, 1)

@@ -23,8 +23,6 @@ from verale.head import (
     Similarity,
 )
 
-__all__ = ["head"]
-
 SAVED = Saved(
     beside=("backbone.", "neck."), tried=tuple({"pm_name": name} for name in ("hyperpg", "gaussian", "vmf", "l2"))
 )

@@ -13,8 +13,6 @@ from verale.adapters.state import State, linear, positive
 from verale.errors import HeadError
 from verale.head import Box, Cosine, Exponential, Head
 
-__all__ = ["arguments", "head", "logits"]
-
 _LOGITS = 2
 """The dimensions of logits, (N, C)."""
 

@@ -8,8 +8,6 @@ from verale.adapters.state import Layer, State, blocks, numbers
 from verale.errors import UsageError
 from verale.head import Box, Cosine, Head, Identity
 
-__all__ = ["head"]
-
 SAVED = Saved(
     ("PNP",),
     (

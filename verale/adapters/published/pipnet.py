@@ -9,8 +9,6 @@ from verale.adapters.accounts import Saved
 from verale.adapters.state import Layer, State, linear
 from verale.head import Head, Identity, Softmax, Threshold
 
-__all__ = ["arguments", "head"]
-
 SAVED = Saved(
     ("PIPNet",),
     (

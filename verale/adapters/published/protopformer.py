@@ -10,8 +10,6 @@ from verale.adapters.state import State, kernels, linear, side_by_side
 from verale.errors import UsageError
 from verale.head import BankPooling, Box, Euclidean, Head
 
-__all__ = ["head"]
-
 SAVED = Saved(
     ("PPNet",),
     (

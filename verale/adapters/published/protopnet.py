@@ -7,8 +7,6 @@ from verale.adapters.published import PROTOPNET_STATES, SIGMOID, distance_simila
 from verale.adapters.state import State, kernels, linear
 from verale.head import Box, Euclidean, Head
 
-__all__ = ["head"]
-
 SAVED = Saved(
     ("PPNet",),
     (

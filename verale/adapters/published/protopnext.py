@@ -22,8 +22,6 @@ from verale.head import (
     TopMeanPooling,
 )
 
-__all__ = ["head"]
-
 _STATE = ("backbone.", "add_on_layers.", "prototype_layer.latent_channels", "prototype_layer.prototype_dimension")
 
 

@@ -11,8 +11,6 @@ from verale.certificate.words import about
 from verale.errors import HeadError
 from verale.head import Box, Euclidean, FocalPooling, Head, LogRatio, merge_slots
 
-__all__ = ["head", "reservation"]
-
 _HARD = 1 - 2.0**-20
 """A slot is hard if its prototype has so much of the softmax; float32's rounding leaves no more in doubt."""
 

@@ -19,8 +19,6 @@ from verale.errors import HeadError, LatentsError, first_line
 from verale.head import Box, Euclidean, Head, Negated
 from verale.network import FrozenNetwork
 
-__all__ = ["Autoencoder", "head"]
-
 SAVED = Saved(
     ("PrototypeModel", "HierarchyModel"),
     (

@@ -19,8 +19,6 @@ from verale.adapters.state import State, kernels, linear, side_by_side
 from verale.errors import HeadError, UsageError, with_article
 from verale.head import Box, Geometry, Head, Identity, InnerProduct, Rectified, Similarity
 
-__all__ = ["arguments", "head", "joined"]
-
 SAVED = Saved(
     ("STProtoPNet",),
     (

@@ -7,8 +7,6 @@ from verale.adapters.published import SIGMOID
 from verale.adapters.state import State, kernels, linear
 from verale.head import Box, Head, Identity, InnerProduct
 
-__all__ = ["head"]
-
 SAVED = Saved(
     ("TESNet",),
     (

@@ -17,8 +17,6 @@ from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem
 from verale.search.prove import HOPELESS, UNSETTLED, Explained, SpatialExplanation, not_surely_needed, pairs_of
 
-__all__ = ["AssignmentSearch"]
-
 _Priced = Sequence[Mapping[int, Mapping[int, float]]]
 """For each image, rivals and the prices of prototypes."""
 

@@ -21,8 +21,6 @@ from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS, MOST_DIGITS, fewest_
 from verale.search.options import SearchOptions
 from verale.search.problem import Explanation, NoExplanation, Problem, Solution
 
-__all__ = ["ParadigmSearch", "cheaper", "cost_of", "require_memory", "require_products"]
-
 _TOO_MUCH = 2
 """A digit less is not tried where by estimate it would cost so many times a margin."""
 

@@ -35,8 +35,6 @@ from verale.search.paradigms.of_activations import OfActivations
 from verale.search.problem import Explanation, NoExplanation, Problem, Solution, shortened
 from verale.search.prove import UNSETTLED
 
-__all__ = ["EvidenceSearch"]
-
 _AT_ONCE = 2**12
 """Sets of prototypes that are tried together; where there are more of one size, prototypes are added one by one."""
 _ENTRIES = 2**17

@@ -25,8 +25,6 @@ from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import NoExplanation, Problem
 from verale.search.prove import UNSETTLED, Explained, SpatialExplanation, inner_margins
 
-__all__ = ["JointSearch"]
-
 _TRIALS = 2**17
 """The most sets, times rivals, of one size that are all tried."""
 

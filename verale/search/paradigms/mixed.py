@@ -27,8 +27,6 @@ from verale.search.problem import Explanation, GivenUpError, Pair, Problem, Unex
 from verale.search.prove import pairs_of, statements_about, without_doubtful
 from verale.search.rounds.stepwise import first_statements
 
-__all__ = ["MixedSearch"]
-
 _CLASSES = 2**11
 """Relaxations with more rivals take a second and more each."""
 _BEGINNING = 64

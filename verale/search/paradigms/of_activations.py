@@ -42,8 +42,6 @@ from verale.search.problem import (
     shortened,
 )
 
-__all__ = ["OfActivations", "OneByOne", "SparseSearch", "TopKSearch", "highest"]
-
 
 class OfActivations(ParadigmSearch):
     """A paradigm that states activations, which speak of all patches."""

@@ -25,8 +25,6 @@ from verale.search.prove import HOPELESS, Explained, not_surely_needed, pairs_of
 from verale.search.rounds.explain import LARGEST, MORE, SHORT, admits, admits_head, explain_spatial
 from verale.search.rounds.stepwise import Stepwise
 
-__all__ = ["HypersphereSearch", "OfPatches", "ProjectionSearch", "SimplexSearch", "TriangleSearch"]
-
 _NUMBERS_PER_PAIR = 5
 """What bounds keep of each patch and prototype: both ends, and what these are computed from."""
 

@@ -21,8 +21,6 @@ from verale.bounds.spans import Deletions, Spans
 from verale.rounding import Enclosure
 from verale.search.rounds.images import Images, likeness_of
 
-__all__ = ["Deletion"]
-
 _ENTRIES_AT_ONCE = 2**18
 """So many coordinates of slopes are gathered at once."""
 

@@ -22,8 +22,6 @@ from verale.search.rounds.growth import Growth
 from verale.search.rounds.images import Images
 from verale.search.rounds.stepwise import Stepwise
 
-__all__ = ["LARGEST", "MORE", "SHORT", "Rounds", "admits", "admits_head", "explain_spatial", "propose_and_prove"]
-
 GUARD = 1e-6
 """Growth ends when all estimated margins exceed this."""
 

@@ -18,8 +18,6 @@ from torch import Tensor
 from verale.bounds.spans import Spans
 from verale.search.rounds.images import Images, likeness_between, likeness_of
 
-__all__ = ["DEPENDENT", "SLOTS", "Growth"]
-
 DEPENDENT = 1e-9
 """See `verale.bounds.projection`."""
 

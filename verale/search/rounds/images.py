@@ -19,8 +19,6 @@ from verale.head.head import similarity
 from verale.rounding import Enclosure
 from verale.search.problem import Problem
 
-__all__ = ["FAR", "Images", "Space", "likeness_between", "likeness_of"]
-
 FAR = 2.0**20
 """An observable without an upper end is taken to be at most so many times the greatest that was observed, plus one."""
 

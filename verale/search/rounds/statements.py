@@ -18,8 +18,6 @@ from verale.bounds.intervals import ranges_of_listed
 from verale.rounding import Enclosure
 from verale.search.problem import Problem
 
-__all__ = ["Statements", "Trial", "statements_of"]
-
 _ALIKE = 1e-12
 """The same end may be computed with other last bits."""
 

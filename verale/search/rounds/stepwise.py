@@ -24,8 +24,6 @@ from verale.search.problem import NoExplanation, Pair, Problem, given_up
 from verale.search.prove import Proved, SpatialExplanation, by_patch, not_surely_needed
 from verale.search.rounds.statements import statements_of
 
-__all__ = ["GUARDS", "Stepwise", "first_statements"]
-
 GUARDS = (1e-6, 1e-9, 0.0)
 """Growth ends when all margins exceed a guard; where a class stays open, the smaller ones serve."""
 
