@@ -252,6 +252,12 @@ reading/lipschitz.py Lipschitz._raised: the wrong side of the triangle rule
 reading/lipschitz.py Lipschitz._raised: roots are rounded outward inward
     y + link - 2 * sqrt_ends(y * link)[not inward] => y + link - 2 * sqrt_ends(y * link)[1] - 2
     unit/checker/reading/test_lipschitz.py::test_rational_ends_of_neighbours_are_exact[arb]
+reading/lipschitz.py Lipschitz._raised: a root of cosines is rounded down where it is taken away
+    self._across(y, link, not inward) => self._across(y, link, inward)
+    unit/checker/reading/test_lipschitz.py::test_roots_are_rounded_one_way[cosines-False]
+reading/lipschitz.py Lipschitz._lowered: a root of cosines is rounded down where it is added
+    self._across(y, link, not inward) => self._across(y, link, inward)
+    unit/checker/reading/test_lipschitz.py::test_roots_are_rounded_one_way[cosines-False]
 reading/lipschitz.py Lipschitz._certain: ends need not be as stated
     holds(y) => True
     soundness/test_containment.py::test_ranges_lie_within_those_that_are_proved
