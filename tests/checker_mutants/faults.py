@@ -258,6 +258,9 @@ reading/lipschitz.py Lipschitz._raised: a root of cosines is rounded down where 
 reading/lipschitz.py Lipschitz._lowered: a root of cosines is rounded down where it is added
     self._across(y, link, not inward) => self._across(y, link, inward)
     unit/checker/reading/test_lipschitz.py::test_roots_are_rounded_one_way[cosines-False]
+reading/lipschitz.py Lipschitz._links: a cosine of two prototypes is rounded up
+    norms = greatest * high if product > 0 else least * low => norms = least * low if product > 0 else greatest * high
+    unit/checker/reading/test_lipschitz.py::test_cosines_of_prototypes_are_rounded_one_way[False]
 reading/lipschitz.py Lipschitz._certain: ends need not be as stated
     holds(y) => True
     soundness/test_containment.py::test_ranges_lie_within_those_that_are_proved

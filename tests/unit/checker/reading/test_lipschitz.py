@@ -133,6 +133,19 @@ def test_roots_are_rounded_one_way(parts: dict[str, Any], inward: bool) -> None:
             assert root <= 0 or root * root <= square if inward else root >= 0 and root * root >= square, (y, link)
 
 
+@pytest.mark.parametrize("inward", [False, True])
+def test_cosines_of_prototypes_are_rounded_one_way(inward: bool) -> None:
+    """On that grid: outward they are no more than they are, inward no less."""
+    points = [[1.0, 0.0], [1.0, 1.0], [-2.0, 1.0], [-1.0, 3.0]]
+    with grid(4, 0, 8):
+        space = Space(read_head(files.head([[1.0] * 4, [0.0] * 4], points, **COSINES)), load_arithmetic("arb"))
+    for i, own in enumerate(space.vectors):
+        for k, link in enumerate(Lipschitz(space)._links(i, inward)):
+            truth = sum(x * y for x, y in zip(own, space.vectors[k], strict=True)) << space.bits
+            ends = [link * abs(link) * space.squares[i] * space.squares[k], truth * abs(truth)]
+            assert ends == sorted(ends, reverse=inward), (i, k)
+
+
 # Top-k: the domain's range of every activation, cut by statements about activations.
 
 
