@@ -528,6 +528,12 @@ network/binary32.py normalised: a quotient is exact
 network/enclosure.py Sums.of: the bias is not rounded
     share(size, count) + lost => lost
     unit/checker/network/test_binary32.py::test_the_worst_roundings_of_one_sum_stay_inside_and_nearly_reach_the_ends[arb-0.7-F32]
+network/enclosure.py Sums.__init__: what is cut off of a weight does not widen
+    0 if self._exact else 1 => 0
+    unit/checker/network/test_enclosure.py::test_sums_hold_what_is_cut_off_of_a_weight_and_of_a_bias[arb]
+network/enclosure.py Sums.__init__: a bias is rounded up
+    floor_at(Fraction(value), bits + self._places) => ceil_at(Fraction(value), bits + self._places)
+    unit/checker/network/test_enclosure.py::test_sums_hold_what_is_cut_off_of_a_weight_and_of_a_bias[arb]
 network/enclosure.py Sums.__init__: what is cut off of a weight of 2^1000 is nothing
     not cut => True
     unit/checker/network/test_enclosure.py::test_weights_of_all_sizes[arb-larger0]
