@@ -252,6 +252,15 @@ reading/lipschitz.py Lipschitz._raised: the wrong side of the triangle rule
 reading/lipschitz.py Lipschitz._raised: roots are rounded outward inward
     y + link - 2 * sqrt_ends(y * link)[not inward] => y + link - 2 * sqrt_ends(y * link)[1] - 2
     unit/checker/reading/test_lipschitz.py::test_rational_ends_of_neighbours_are_exact[arb]
+reading/lipschitz.py Lipschitz._raised: a root of cosines is rounded down where it is taken away
+    self._across(y, link, not inward) => self._across(y, link, inward)
+    unit/checker/reading/test_lipschitz.py::test_roots_are_rounded_one_way[cosines-False]
+reading/lipschitz.py Lipschitz._lowered: a root of cosines is rounded down where it is added
+    self._across(y, link, not inward) => self._across(y, link, inward)
+    unit/checker/reading/test_lipschitz.py::test_roots_are_rounded_one_way[cosines-False]
+reading/lipschitz.py Lipschitz._links: a cosine of two prototypes is rounded up
+    norms = greatest * high if product > 0 else least * low => norms = least * low if product > 0 else greatest * high
+    unit/checker/reading/test_lipschitz.py::test_cosines_of_prototypes_are_rounded_one_way[False]
 reading/lipschitz.py Lipschitz._certain: ends need not be as stated
     holds(y) => True
     soundness/test_containment.py::test_ranges_lie_within_those_that_are_proved
@@ -519,6 +528,12 @@ network/binary32.py normalised: a quotient is exact
 network/enclosure.py Sums.of: the bias is not rounded
     share(size, count) + lost => lost
     unit/checker/network/test_binary32.py::test_the_worst_roundings_of_one_sum_stay_inside_and_nearly_reach_the_ends[arb-0.7-F32]
+network/enclosure.py Sums.__init__: what is cut off of a weight does not widen
+    0 if self._exact else 1 => 0
+    unit/checker/network/test_enclosure.py::test_sums_hold_what_is_cut_off_of_a_weight_and_of_a_bias[arb]
+network/enclosure.py Sums.__init__: a bias is rounded up
+    floor_at(Fraction(value), bits + self._places) => ceil_at(Fraction(value), bits + self._places)
+    unit/checker/network/test_enclosure.py::test_sums_hold_what_is_cut_off_of_a_weight_and_of_a_bias[arb]
 network/enclosure.py Sums.__init__: what is cut off of a weight of 2^1000 is nothing
     not cut => True
     unit/checker/network/test_enclosure.py::test_weights_of_all_sizes[arb-larger0]

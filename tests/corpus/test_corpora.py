@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import jsonschema
 import pytest
@@ -17,17 +18,18 @@ from support.exact import Head
 from support.truth import holds
 
 from verale.checker import Auditor, Status
-from verale.checker.deployment import Deployment
+from verale.checker.deployment import FORMULAS, Deployment
 from verale.checker.options import KERNELS
 from verale.paradigms import PARADIGMS
 from verale.soundness.corpus.cases import BEYOND, FALSE, FOLDERS, Case, manifest, paths_of, stored
 from verale.soundness.paths import CERTIFICATES
 
 CASES = stored()
+PROVED = [case for case in CASES if case.status == "PROVED"]
 SIZES = stored("sizes")
 HEAVY = ("sizes/large-projection", "sizes/large-hypersphere", "sizes/large-joint")
-"""Of these each kernel takes seconds: tests/packaging/test_distribution.py judges all cases by both, and below the
-proved one judges those that are accepted."""
+"""Of these each kernel takes seconds: tests/packaging/test_distribution.py judges all cases by both, and
+tests/soundness/test_agreement.py by the proved one too."""
 LINEAR = {"kind": "linear"}
 
 
@@ -72,6 +74,16 @@ def test_the_corpora_are_small_and_no_fewer_are_malformed_than_accepted() -> Non
     assert "PROVED" not in {case.status for case in CASES if not case.name.startswith("accept")}
 
 
+def test_sizes_have_both_sides_of_each_limit_and_large_cases_a_false_twin() -> None:
+    status = {case.name: case.status for case in SIZES}
+    beyond = {name for name in status if name.endswith(("-and-one", "-false"))}
+    assert [name for name in beyond if status[name] == "PROVED"] == []
+    assert {status[name.removesuffix("-and-one").removesuffix("-false")] for name in beyond} == {"PROVED"}
+    large = {name for name in status if name.startswith("sizes/large") and name not in beyond}
+    assert len(large) > 3 and {f"{name}-false" for name in large} <= beyond
+    assert max(len(case.certificate) for case in SIZES) == 8 * 2**20 + 1
+
+
 TWINS = [case for case in SIZES if case.mark]
 LONGEST = "sizes/large-top_k-euclidean-false"
 
@@ -83,19 +95,40 @@ def test_its_own_image_breaks_a_false_twin(case: Case) -> None:
     assert holds(case)
 
 
+def traits(case: Case) -> set[tuple[str, Any]]:
+    """The kinds of a case's parts and statements, with the ends that these lack, and its paradigm of its geometry."""
+    description = json.loads(split(case.head)[0]["__metadata__"]["verale.head"])
+    predicate = json.loads(case.certificate)["predicate"]
+    parts = ("geometry", "similarity", "pooling", "readout")
+    stated = [(*each, *(end is None for end in each.get("interval", ()))) for each in predicate["statements"]]
+    return {
+        *((part, description.get(part, LINEAR)["kind"]) for part in parts),
+        *(("statement", each) for each in stated),
+        ("paradigm", (predicate["paradigm"], description["geometry"]["kind"])),
+    }
+
+
 def test_accept_has_every_paradigm_and_every_part() -> None:
-    kinds: dict[str, set[str]] = {}
-    pairs = set()
-    for case in CASES:
-        if case.name.startswith("accept"):
-            description = json.loads(split(case.head)[0]["__metadata__"]["verale.head"])
-            for part in ("geometry", "similarity", "pooling", "readout"):
-                kinds.setdefault(part, set()).add(description.get(part, LINEAR)["kind"])
-            pairs.add((json.loads(case.certificate)["predicate"]["paradigm"], description["geometry"]["kind"]))
-    assert pairs == {(name, geometry) for name, paradigm in PARADIGMS.items() for geometry in paradigm.geometries}
+    kinds: dict[str, set[Any]] = {}
+    for name, kind in set().union(*map(traits, PROVED)):
+        kinds.setdefault(name, set()).add(kind)
+    assert kinds["paradigm"] == {(name, each) for name, paradigm in PARADIGMS.items() for each in paradigm.geometries}
     assert len(kinds["similarity"]) == 9  # the eight that have names, and steps
     assert kinds["pooling"] == {"max", "masked_max", "banks", "top_mean", "max_minus_mean", "max_minus_mean_distance"}
     assert kinds["readout"] == {"linear", "soft_tree", "maximum"}
+
+
+def test_the_kernel_proved_proves_accepted_cases_of_every_trait(proved_checker: str, monkeypatch) -> None:
+    """As few as have them all; tests/soundness/test_agreement.py asks it of every case. Minimality aside, which it does
+    not cover everywhere."""
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+    having = {case.name: traits(case) for case in PROVED}
+    left, chosen = set().union(*having.values()), []
+    while left:
+        chosen.append(max(PROVED, key=lambda case: len(having[case.name] & left)))
+        left -= having[chosen[-1].name]
+    verdicts = {case.name: Auditor(case.head, case.latents, "proved").check(case.certificate) for case in chosen}
+    assert [name for name, verdict in verdicts.items() if verdict.status is not Status.PROVED] == []
 
 
 def test_certificates_keep_the_schema_and_begin_with_the_comment() -> None:
@@ -130,6 +163,21 @@ def test_every_mark_of_deployed_heads_holds() -> None:
     assert sum(case.breaks is not None for case in REJECTED.values()) == 8
     assert [case.claim for case in REJECTED.values() if case.claim is not None] == [PROTOTYPES]
     assert {case.mark for case in REJECTED.values()} == {FALSE, BEYOND}
+
+
+def test_there_are_deployed_heads_of_every_formula_and_geometry_on_both_sides() -> None:
+    for cases in (ACCEPTED, REJECTED):
+        assert {files.given(case.deployment).formula for case in cases.values()} == set(FORMULAS)
+    assert {Head.read(case.head).kind("geometry") for case in ACCEPTED.values()} == {
+        *("euclidean", "cosine", "inner_product", "softmax"),
+    }
+    for one, other in (
+        ("far-direct", "far-expanded"),
+        ("far-direct", "far-cdist"),
+        ("log-within-4", "log-within-1024"),
+    ):
+        accepted, rejected = ACCEPTED[one], REJECTED[other]
+        assert (accepted.head, accepted.latents) == (rejected.head, rejected.latents)
 
 
 def test_marks_that_do_not_hold_are_no_marks() -> None:

@@ -73,6 +73,15 @@ def test_latents_that_break_a_claim_of_a_positive_margin_are_witnesses(one_in: i
     assert refuted >= 40 / one_in
 
 
+def test_every_accepted_case_with_statements_about_an_image_has_a_false_twin() -> None:
+    """The same claim with a margin that some latents break."""
+    false = {case.name for case in BROKEN}
+    for name, case in CASES.items():
+        if name.startswith("accept/") and case.latents is not None and b'"interval"' in case.certificate:
+            own = name.removeprefix("accept/")
+            assert {f"reject/margin-broken-{own}", f"reject/margin-raised-{own}"} & false, name
+
+
 def test_the_latents_of_a_false_twin_break_no_accepted_case() -> None:
     """They satisfy its statements, and leave at least its margins."""
     compared = 0

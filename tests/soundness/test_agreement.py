@@ -23,7 +23,7 @@ from verale.checker import Auditor, Status
 from verale.soundness import compare
 from verale.soundness.combinations import COMBINATIONS, draws
 from verale.soundness.compare import Group, Question
-from verale.soundness.corpus.cases import Case, stored
+from verale.soundness.corpus.cases import FALSE, Case, stored
 from verale.soundness.suite import SECTIONS
 
 
@@ -167,12 +167,14 @@ def test_what_is_proved_of_an_image_that_is_none_of_the_claim_is_wrong(answering
     assert len(tally.wrong) == 1 and tally.wrong[0].startswith(f"{case.name}: ")
 
 
-def test_minimality_that_is_marked_as_false_must_not_be_proved(answering, monkeypatch) -> None:
+@pytest.mark.parametrize("shown", ["breaks", "claim", "dropped"])
+def test_what_is_marked_as_false_must_not_be_proved(shown, answering, monkeypatch) -> None:
+    """Whatever shows it: latents, a claim about the image, or a statement that may be left out."""
     answering("'proved'")
-    case = next(case for case in stored() if case.dropped is not None)
+    case = next(case for case in stored() if case.mark == FALSE and getattr(case, shown) is not None)
     monkeypatch.setattr(compare, "stored", lambda: [case])
-    (line,) = tallied(compare.corpora()).wrong
-    assert "it is marked as false (arb: NOT_PROVED minimality" in line
+    *_, line = tallied(compare.corpora()).wrong
+    assert f"{case.name}: it is marked as false (arb: {case.status} {case.reason}, " in line
 
 
 def test_what_is_refuted_and_entailed_is_wrong(answering) -> None:

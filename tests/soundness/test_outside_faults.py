@@ -9,7 +9,7 @@ import sys
 from functools import cache
 
 import pytest
-from support.outside import FAULTS, ROOT, OutsideFault, of_commit
+from support.outside import FAULTS, ROOT, OutsideFault, chosen, of_commit
 
 _HALVES = (0, 4)
 """Of eight groups of faults two are tried, which ones by the commit; `make release-check` tries all of them."""
@@ -36,6 +36,10 @@ def test_every_fault_can_be_injected_and_names_a_test() -> None:
 
 def test_every_room_has_faults() -> None:
     assert {fault.file.split("/")[0] for fault in FAULTS} >= _ROOMS
+
+
+def test_the_groups_are_all_faults() -> None:
+    assert {fault for group in range(1, 9) for fault in chosen([f"{group}/8"])} == {*FAULTS}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 from itertools import product
 from math import prod
 
@@ -220,6 +221,16 @@ def test_a_bias_between_units_of_the_grid_is_held(kernel: Arithmetic) -> None:
         read = read_network(network_file([layer("a", "conv2d", "picture")], tensors, (1, 1, 1)))
         found = module.Sums(read.layers[0], kernel, 3, False).of(Ends([0], [0]))
         assert (found.lower, found.upper) == ([1], [2])
+
+
+def test_sums_hold_what_is_cut_off_of_a_weight_and_of_a_bias(kernel: Arithmetic) -> None:
+    """On a grid of three bits, where weights have 19: of a wide interval what is cut off is 64 units."""
+    for weight, bias, radius in ((1 + 2.0**-19 - 2.0**-52, 0.0, 2**25), (1.0, 1 / 7, 0), (1.0, -1 / 7, 0)):
+        layers = [layer("a", "flatten", "picture"), layer("b", "linear", "a")]
+        read = read_network(network_file(layers, {"b.weight": [[weight]], "b.bias": [bias]}, (1, 1, 1)))
+        found = module.Sums(read.layers[1], kernel, 3, False).of(Ends([-radius], [radius]))
+        middle, reach = 8 * Fraction(bias), radius * Fraction(weight)
+        assert found.lower[0] <= middle - reach and middle + reach <= found.upper[0]
 
 
 def test_a_steep_normal_distribution(kernel: Arithmetic) -> None:

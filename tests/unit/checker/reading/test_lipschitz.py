@@ -6,15 +6,18 @@ import math
 import random
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import pytest
 from support import files
+from support.trials import grid
 
 from verale.checker.auditor import Auditor
 from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, Statement
 from verale.checker.head import read_head
 from verale.checker.options import KERNELS, load_arithmetic
+from verale.checker.reading.lipschitz import Lipschitz
 from verale.checker.reading.masses import Simplex
 from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.quadratic import QuadraticRule
@@ -107,6 +110,40 @@ def test_rational_ends_of_neighbours_are_exact(kernel: str) -> None:
     ceiling, other = OrderStatement((1,), number(-64)), ActivationStatement(2, None, number(-64))
     # None but 1 is nearer than 8 to a patch: the nearest to 3 is at least 5 away, though nothing is stated of it.
     assert inward(DISTANCES, LINE, kernel, ceiling, other)[1] == (-225, -25)
+
+
+@pytest.mark.parametrize("inward", [False, True])
+@pytest.mark.parametrize("parts", [DISTANCES, COSINES], ids=["distances", "cosines"])
+def test_roots_are_rounded_one_way(parts: dict[str, Any], inward: bool) -> None:
+    """On a grid of four bits, where it shows: outward no root is less than it is, inward none is more."""
+    count = len(LINE)
+    with grid(4, 0, 8):
+        space = Space(read_head(files.head([[1.0] * count, [0.0] * count], ANGLES, **parts)), load_arithmetic("arb"))
+        lipschitz, one = Lipschitz(space), 1 << space.bits
+    for y, link in product(range(0 if parts is DISTANCES else -one, one + 1), repeat=2):
+        low = lipschitz._raised(0 if parts is DISTANCES else -one, y, link, inward)
+        high = lipschitz._lowered(None, y, link, inward)
+        if parts is DISTANCES:
+            square, roots = 4 * y * link, [y + link - low] * (y > link)
+            roots += [] if high is None else [high - y - link]
+        else:
+            square = (one * one - y * y) * (one * one - link * link)
+            roots = [y * link - low * one] * (y + link > 0) + ([] if high is None else [high * one - y * link])
+        for root in roots:
+            assert root <= 0 or root * root <= square if inward else root >= 0 and root * root >= square, (y, link)
+
+
+@pytest.mark.parametrize("inward", [False, True])
+def test_cosines_of_prototypes_are_rounded_one_way(inward: bool) -> None:
+    """On that grid: outward they are no more than they are, inward no less."""
+    points = [[1.0, 0.0], [1.0, 1.0], [-2.0, 1.0], [-1.0, 3.0]]
+    with grid(4, 0, 8):
+        space = Space(read_head(files.head([[1.0] * 4, [0.0] * 4], points, **COSINES)), load_arithmetic("arb"))
+    for i, own in enumerate(space.vectors):
+        for k, link in enumerate(Lipschitz(space)._links(i, inward)):
+            truth = sum(x * y for x, y in zip(own, space.vectors[k], strict=True)) << space.bits
+            ends = [link * abs(link) * space.squares[i] * space.squares[k], truth * abs(truth)]
+            assert ends == sorted(ends, reverse=inward), (i, k)
 
 
 # Top-k: the domain's range of every activation, cut by statements about activations.

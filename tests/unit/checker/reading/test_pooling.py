@@ -159,6 +159,18 @@ def head(kind: str, bar: float = BAR, **changes: Any) -> bytes:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("patches", [1, 2, 5])
+def test_the_range_over_the_domain(patches: int, kind: str) -> None:
+    """All patches but one at 1, that one at 0."""
+    box = Pooling(Space(read_head(head(kind)), load_arithmetic("arb"))).box({}, patches)
+    mean = (similar(0, 1) + (patches - 1) * similar(UNIT, 1)) / patches
+    if kind == "max_minus_mean_distance":
+        mean = similar((patches - 1) * UNIT, patches)
+    assert box.lower == [0]
+    assert box.upper[0] / 2**box.bits == pytest.approx(similar(0, 1) - mean, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_billion_patches(kind: str, kernel: str) -> None:
     """Patches without statements are all alike: their number is a factor, no loop."""
