@@ -887,13 +887,13 @@ file_auditor.py _digest_of_files: a backslash is not escaped
 file_auditor.py FileAuditor.audit: an audited file is read again by its name
     _read(path, LARGEST, self._opener) if data is None else data => _read(path, LARGEST, self._opener)
     unit/checker/test_file_auditor.py::test_bytes_are_audited_under_any_name
-file_auditor.py print_line: a line may end in its middle
+verdict.py print_line: a line may end in its middle
     printable(line) => line
     unit/checker/test_main.py::test_a_line_is_one_line
-file_auditor.py standard_streams: a verdict that is printed nowhere is one
+verdict.py standard_streams: a verdict that is printed nowhere is one
     never printed.failure is not None
     unit/checker/test_streams.py::test_what_is_not_printed_whole_is_not_done[0]
-file_auditor.py _Sink.write: what takes nothing is a reader who left
+verdict.py _Sink.write: what takes nothing is a reader who left
     self._takes, self.failure = False, error => self._takes = False
     unit/checker/test_streams.py::test_what_is_not_printed_whole_is_not_done[0]
 __main__.py main: the code is that of the last certificate

@@ -16,9 +16,9 @@ from dataclasses import fields
 from typing import NoReturn
 
 from .errors import CheckerError, KernelError, OptionError
-from .file_auditor import FileAuditor, print_line, print_outcome, standard_streams
+from .file_auditor import FileAuditor, print_outcome
 from .options import AuditOptions
-from .verdict import EXIT_UNUSABLE, most_severe, printable
+from .verdict import EXIT_UNUSABLE, most_severe, print_line, printable, standard_streams
 
 EXIT_INTERRUPTED = 130
 """Ctrl-C: some certificates are not checked."""

@@ -145,7 +145,7 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point, whatever the standard streams are. It ends by SystemExit."""
-    from verale.checker.file_auditor import standard_streams
+    from verale.checker.verdict import standard_streams
 
     with standard_streams():
         _run()
@@ -218,7 +218,7 @@ def _unimportable(library: str, why: str, environment: Mapping[str, str]) -> str
 
 def _exit(line: str, code: int = Exit.UNUSABLE) -> NoReturn:
     """Print a line on stderr, and exit."""
-    from verale.checker.file_auditor import print_line
+    from verale.checker.verdict import print_line
 
     print_line(line, sys.stderr)
     sys.exit(code)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from verale.checker import AuditOptions
-from verale.checker.file_auditor import print_line, print_outcome
+from verale.checker.file_auditor import print_outcome
+from verale.checker.verdict import print_line
 from verale.cli import options
 from verale.cli.terminal import AuditTable, Exit, exits, print_wrapped, progress
 from verale.errors import InputError, UsageError

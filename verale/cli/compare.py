@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verale.checker.file_auditor import print_line
-from verale.checker.verdict import one_field, printable
+from verale.checker.verdict import one_field, print_line, printable
 from verale.cli import options
 from verale.cli.terminal import exits, print_record, progress
 from verale.runs.inputs import Inputs

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from verale.checker import AuditOptions
-from verale.checker.file_auditor import print_line
+from verale.checker.verdict import print_line
 from verale.cli import options
 from verale.cli.terminal import coloured, exits, print_record, print_wrapped, progress
 from verale.errors import UsageError, VeraleError

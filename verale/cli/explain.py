@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker import AuditOptions
-from verale.checker.file_auditor import print_line
+from verale.checker.verdict import print_line
 from verale.cli import options
 from verale.cli.terminal import Exit, exits, print_record, progress
 from verale.errors import InputError, LatentsError, UsageError, naming

@@ -13,7 +13,7 @@ from shlex import quote
 import click
 
 from verale.checker import AuditOptions
-from verale.checker.file_auditor import print_line
+from verale.checker.verdict import print_line
 from verale.cli import options
 from verale.cli.terminal import exits, print_record, print_verdict, progress
 from verale.errors import InputError, UsageError

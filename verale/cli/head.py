@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from verale.adapters import ARCHITECTURES
-from verale.checker.file_auditor import print_line
+from verale.checker.verdict import print_line
 from verale.cli import options
 from verale.cli.terminal import exits, print_record
 from verale.errors import HeadError, InputError, UsageError, naming

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verale.checker.file_auditor import print_line
+from verale.checker.verdict import print_line
 from verale.cli import options
 from verale.cli.terminal import exits, print_record, progress
 from verale.errors import InputError, NetworkError, UsageError, naming

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker import AuditOptions
-from verale.checker.file_auditor import print_line
-from verale.checker.verdict import before_colon
+from verale.checker.verdict import before_colon, print_line
 from verale.cli import options
 from verale.cli.terminal import exits, print_record, progress
 from verale.paradigms import PARADIGMS

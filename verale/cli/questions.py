@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from verale.checker import AuditOptions
-from verale.checker.file_auditor import print_line
 from verale.checker.options import in_words
-from verale.checker.verdict import before_colon
+from verale.checker.verdict import before_colon, print_line
 from verale.cli import options
 from verale.cli.terminal import Exit, exits, print_record, print_verdict, progress
 from verale.files import CERTIFICATE_SUFFIX, require_writable

@@ -8,7 +8,8 @@ from dataclasses import asdict, replace
 import click
 
 from verale.checker import AuditOptions
-from verale.checker.file_auditor import UNUSABLE, print_outcome
+from verale.checker.file_auditor import print_outcome
+from verale.checker.verdict import UNUSABLE
 from verale.cli import options
 from verale.cli.terminal import Exit, exits, print_record, print_verdict, print_wrapped
 from verale.files import folder_of

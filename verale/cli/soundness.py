@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import click
 
-from verale.checker.file_auditor import print_line
+from verale.checker.verdict import print_line
 from verale.cli import options
 from verale.cli.terminal import EXTRA_OF, Exit, exits, print_record
 from verale.soundness.suite import SECTIONS

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from verale.checker.file_auditor import print_line
-from verale.checker.verdict import printable
+from verale.checker.verdict import print_line, printable
 from verale.cli import options
 from verale.cli.terminal import exits, print_record, print_wrapped
 

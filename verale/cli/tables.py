@@ -11,8 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from verale.checker.file_auditor import print_line
-from verale.checker.verdict import one_field
+from verale.checker.verdict import one_field, print_line
 
 PLAIN: dict[str, Any] = {"box": SIMPLE_HEAD, "padding": (0, 1, 0, 0), "show_edge": False, "pad_edge": False}
 """A table without frame."""

@@ -18,8 +18,7 @@ from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from verale.checker.file_auditor import UNUSABLE, print_line, print_outcome
-from verale.checker.verdict import one_field, printable
+from verale.checker.verdict import UNUSABLE, one_field, print_line, printable
 from verale.files import CERTIFICATE_SUFFIX
 
 if TYPE_CHECKING:
@@ -188,6 +187,8 @@ class AuditTable:
             program = program_in_words(record["run"]["checker"])
             self._provers.update({in_words(kernel, program) for kernel in record.get("by", {}).values()})
         if not sys.stdout.isatty() or record["status"] == UNUSABLE:
+            from verale.checker.file_auditor import print_outcome
+
             print_outcome(outcome, as_json=False)
             return
         if record["predicted"] is None:

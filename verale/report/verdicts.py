@@ -18,11 +18,11 @@ from typing import Any
 from verale.certificate.words import above, below
 from verale.checker import AuditOptions, Auditor, PictureError
 from verale.checker.errors import FormatError, UnprovedError
-from verale.checker.file_auditor import UNUSABLE, checker_digest, picture_files
+from verale.checker.file_auditor import checker_digest, picture_files
 from verale.checker.head import Head
 from verale.checker.options import in_words, program_in_words
 from verale.checker.origins import JudgedOrigin, Origin
-from verale.checker.verdict import most_severe
+from verale.checker.verdict import UNUSABLE, most_severe
 from verale.errors import InputError, option
 from verale.files import opener_of, reading
 from verale.report.collect import Collection, ToldOrigin

@@ -20,10 +20,10 @@ from typing import Any, BinaryIO
 
 from verale.checker.certificate import ARITHMETICS
 from verale.checker.deployment import FORMULAS
-from verale.checker.file_auditor import UNUSABLE, Outcome, certificate_digest, file_digest
+from verale.checker.file_auditor import Outcome, certificate_digest, file_digest
 from verale.checker.limit import wrong_limit
 from verale.checker.options import CHOICES, EITHER, PROVED, VARIABLE
-from verale.checker.verdict import EXIT_UNUSABLE, Status, Verdict
+from verale.checker.verdict import EXIT_UNUSABLE, UNUSABLE, Status, Verdict
 from verale.errors import InputError
 from verale.files import opener_of, reading, write_atomically
 from verale.paradigms import PARADIGMS

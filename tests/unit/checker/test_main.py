@@ -12,7 +12,8 @@ from support import files
 from support.cases import every
 
 from verale.checker.__main__ import main
-from verale.checker.file_auditor import FileAuditor, Outcome, print_line, print_outcome, unusable
+from verale.checker.file_auditor import FileAuditor, Outcome, print_outcome, unusable
+from verale.checker.verdict import print_line
 
 IMAGE = [[0.0, 0.0]]
 HEAD = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [1.0, 1.0]])

@@ -13,7 +13,7 @@ import pytest
 
 import verale
 from verale.checker import file_auditor as output
-from verale.checker.file_auditor import print_line, standard_streams
+from verale.checker.verdict import print_line, standard_streams
 
 PACKAGES = str(Path(verale.__file__).parents[1])
 ACCEPT = Path(__file__).parents[3] / "certificates" / "accept"
@@ -100,7 +100,7 @@ def test_the_numbers_of_closed_streams_are_taken(tmp_path: Path) -> None:
     """Otherwise the next file that is opened, here or by a program that is started here, is printed into."""
     program = """if True:
         import os, subprocess, sys
-        from verale.checker.file_auditor import standard_streams
+        from verale.checker.verdict import standard_streams
         opens = "import os; file = open({!r}, 'w'); os.write(1, b'printed')"
         with standard_streams():
             one = open("one", "w")

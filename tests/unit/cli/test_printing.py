@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from support.commands import in_process
 
-from verale.checker.file_auditor import print_line
+from verale.checker.verdict import print_line
 from verale.cli.tables import TextTable, print_table
 from verale.cli.terminal import log_to_stderr, progress
 from verale.runs.doctor import SAMPLE
