@@ -5,9 +5,8 @@ from verale.bounds.hypersphere import Hypersphere
 from verale.bounds.intervals import Projection
 from verale.bounds.joint import Joint, JointMargins
 from verale.bounds.margin import LinearMargins, Margins, MaximumMargins, TreeMargins, margins_of
-from verale.bounds.observables import check_domain, observe
+from verale.bounds.observables import ExactParadigm, SpatialParadigm, check_domain, observe
 from verale.bounds.pooling import PoolingBounds, activation_range, pooling_of
-from verale.bounds.rows import ExactParadigm, SpatialParadigm
 from verale.bounds.similarity import (
     Interval,
     activation,

@@ -10,8 +10,7 @@ from torch import Tensor
 from torch.nn.functional import embedding_bag, pad
 
 from verale.bounds.domain import domain_range
-from verale.bounds.observables import sine, unit_vectors
-from verale.bounds.rows import cut, require_geometry
+from verale.bounds.observables import cut, require_geometry, sine, unit_vectors
 from verale.head import Head
 from verale.rounding import INFLATE, UNDERFLOW, Enclosure, down, gamma, up
 

@@ -37,8 +37,8 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
+from verale.bounds.observables import cut
 from verale.bounds.projection import Hull
-from verale.bounds.rows import cut
 from verale.bounds.spans import Spans
 from verale.rounding import INFLATE, UNIT, Enclosure
 

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds.domain import domain_range
-from verale.bounds.observables import norm, scaled, sine, squared_distances
-from verale.bounds.rows import cut, require_geometry
+from verale.bounds.observables import cut, norm, require_geometry, scaled, sine, squared_distances
 from verale.bounds.similarity import oriented, pooled_activation
 from verale.errors import UsageError
 from verale.head import Euclidean, Head, MaxPooling

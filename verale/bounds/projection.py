@@ -13,8 +13,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds.domain import ball_around, domain_range, inner_domain_range
-from verale.bounds.observables import unit_vectors
-from verale.bounds.rows import require_geometry
+from verale.bounds.observables import require_geometry, unit_vectors
 from verale.head import Head, InnerProduct
 from verale.rounding import INFLATE, UNDERFLOW, UNIT, Enclosure, gamma, up
 

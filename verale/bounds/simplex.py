@@ -14,7 +14,7 @@ from torch import Tensor
 
 from verale.bounds.domain import domain_range, inner_domain_range
 from verale.bounds.margin import LinearMargins
-from verale.bounds.rows import cut, require_geometry, stated_pairs
+from verale.bounds.observables import cut, require_geometry, stated_pairs
 from verale.errors import UsageError
 from verale.head import Head, Identity
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up

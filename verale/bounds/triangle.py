@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from verale.bounds.intervals import Projection
+from verale.bounds.observables import cut, stated_pairs
 from verale.bounds.projection import ENTRIES_AT_ONCE
-from verale.bounds.rows import cut, stated_pairs
 from verale.head import Head
 from verale.rounding import INFLATE, UNIT, Enclosure, gamma
 

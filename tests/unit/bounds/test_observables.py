@@ -8,15 +8,18 @@ from importlib import import_module
 import flint
 import pytest
 import torch
+from support.cases import every
 from support.exact import PRECISION, inside, observable
 from support.named import head_named
 from support.small import metric_head, small_head, varied_head
 
-from verale.bounds import observe
-from verale.bounds.observables import _OBSERVE, _products, _squares, norm, scaled
-from verale.errors import LatentsError
-from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, LogRatio
+from verale.bounds import Assignment, Hypersphere, Projection, Simplex, Triangle, observe
+from verale.bounds.observables import _OBSERVE, _products, _squares, cut, norm, scaled, stated_pairs
+from verale.errors import LatentsError, UsageError
+from verale.head import Box, Cosine, Euclidean, FocalPooling, Geometry, Head, Identity, InnerProduct, LogRatio, Softmax
 from verale.head.geometry import GEOMETRIES
+from verale.paradigms import PARADIGMS
+from verale.rounding import Enclosure
 
 POINTS = torch.randn(6, 3, generator=torch.Generator().manual_seed(1))
 
@@ -109,3 +112,35 @@ def test_a_zero_latent_is_refused_only_without_an_epsilon():
 def test_latents_outside_the_domain_are_refused(head, latents, reason):
     with pytest.raises(LatentsError, match=reason):
         observe(head, torch.tensor(latents, dtype=torch.float64))
+
+
+def test_the_pairs_of_lists_stand_patch_by_patch_and_cut_their_own_ranges_alone():
+    stated = [[2, 0], [], [1]]
+    patch, prototype = stated_pairs(stated)
+    assert patch.tolist() == [0, 0, 2] and prototype.tolist() == [2, 0, 1]
+    ends = torch.zeros(3, 3).double(), torch.full((3, 3), 4.0).double()
+    ranges = cut(Enclosure(*ends), (patch, prototype), Enclosure.exact(torch.ones(3).double()))
+    said = torch.tensor([[True, False, True], [False] * 3, [False, True, False]])
+    assert torch.equal(ranges.lower, said.double()) and torch.equal(ranges.upper, torch.where(said, 1.0, 4.0).double())
+
+
+@pytest.mark.parametrize("stated", [[], [[]], [[], []]])
+def test_nothing_is_stated_of_no_patches_and_of_some(stated):
+    assert [len(each) for each in stated_pairs(stated)] == [0, 0]
+
+
+@every("paradigm", [Projection, Triangle, Hypersphere, Simplex, Assignment])
+@every("geometry", [Euclidean(), Cosine(), Cosine(rooted=True), InnerProduct(4.0), Softmax()])
+def test_a_paradigm_takes_the_geometries_of_the_table(paradigm: type, geometry: Geometry):
+    head = Head(torch.ones(2, 3), Softmax(), Identity())
+    head = metric_head(geometry, torch.rand(3, 2) + 1) if geometry.has_prototypes else head
+    if geometry.kind in PARADIGMS[paradigm.name].geometries:
+        assert paradigm(head).size == 3
+    else:
+        with pytest.raises(UsageError, match="needs"):
+            paradigm(head)
+
+
+def test_assignment_needs_max_pooling():
+    with pytest.raises(UsageError, match="needs max pooling"):
+        Assignment(Head(torch.ones(2, 3), Softmax(), Identity(), pooling=FocalPooling("max_minus_mean")))

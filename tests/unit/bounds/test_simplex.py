@@ -11,7 +11,7 @@ from support.cases import every
 from support.small import small_head
 
 from verale.bounds import Assignment, LinearMargins, Simplex, assignment_margins, observe
-from verale.bounds.rows import stated_pairs
+from verale.bounds.observables import stated_pairs
 from verale.head import Head, Identity, Softmax
 from verale.rounding import Enclosure
 

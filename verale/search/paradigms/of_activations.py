@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds import LinearMargins
-from verale.bounds.rows import require_geometry
+from verale.bounds.observables import require_geometry
 from verale.certificate import Prices, Statement
 from verale.certificate.words import below
 from verale.errors import UsageError

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from torch import Tensor
 
 from verale.bounds import Hypersphere, Projection, Simplex, Triangle
-from verale.bounds.rows import require_geometry
+from verale.bounds.observables import require_geometry
 from verale.certificate import Prices, Statement
 from verale.head import Head
 from verale.paradigms import ORDERS, PARADIGMS
