@@ -239,7 +239,7 @@ def with_field(content: str) -> Callable[[Path], Command]:
     return architecture((final("protopnet") / "model_arch.yml").read_bytes() + content.encode())
 
 
-def explained(folder: Path, directory: Path, images: Path = IMAGES) -> Command:
+def explained(folder: Path, directory: Path, images: Path = IMAGES / "0") -> Command:
     """Explain images with a run, in a way that takes little time."""
     options = ["--out", str(folder / "out"), "--paradigm", "projection"]
     return ["explain", "--checkpoint-dir", str(directory), "--images", str(images), *options]
