@@ -313,7 +313,7 @@ def shown(width: int, height: int, *steps: dict) -> Callable[[Path], Command]:
         command = transformed(*steps)(folder)
         (folder / "images").mkdir()
         (folder / "images" / "a.png").write_bytes(png(width, height))
-        command[command.index(str(IMAGES))] = str(folder / "images")
+        command[command.index(str(IMAGES / "0"))] = str(folder / "images")
         return command
 
     return attack
