@@ -31,12 +31,14 @@ test-backends: $(VENV)/test
 
 # The rooms whose tests compare floats, as they come out elsewhere: these libraries are told that the processor is an old
 # one, with four threads, and what they give is moved as other libraries may (tests/support/shaking, differently for each
-# SEED).
+# SEED). numpy is asked which kernels it has for newer ones.
 SEED := 1
 EXPOSED := $(addprefix tests/contract/test_, bounds_and_rules.py spatial_paradigms.py)
 EXPOSED += $(addprefix tests/unit/, bounds head rounding search test_shaking.py)
-OTHERS := SHAKE=$(SEED) ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE OPENBLAS_CORETYPE=Nehalem
+OTHERS = SHAKE=$(SEED) ATEN_CPU_CAPABILITY=default MKL_CBWR=COMPATIBLE OPENBLAS_CORETYPE=Nehalem
+OTHERS += NPY_DISABLE_CPU_FEATURES="$(shell $(VENV)/bin/python -c $(NEWER))"
 OTHERS += OMP_WAIT_POLICY=PASSIVE MKL_NUM_THREADS=4 $(subst NUM_THREADS=1,NUM_THREADS=4,$(PYTEST))
+NEWER := 'import numpy; print(*numpy.show_config("dicts")["SIMD Extensions"].get("found", ()))'
 
 test-shaken: $(VENV)/test
 	$(OTHERS) -m 'not long' $(EXPOSED)
@@ -44,7 +46,6 @@ test-shaken: $(VENV)/test
 # The short and the long tests in one run: what is imported and collected takes each process ten seconds.
 test-all: $(VENV)/test test-backends test-shaken
 	$(PYTEST)
-
 
 # Both suites once more under coverage, and the lines of the package that only the long one reaches.
 coverage: $(VENV)/test
@@ -82,10 +83,11 @@ fuzz: $(VENV)/fuzz
 		PYTHONPATH=tests $(VENV)/bin/python -m support.fuzz .fuzz -max_total_time=20; \
 	else echo 'make fuzz: atheris is not to be had here, so nothing was fuzzed'; fi
 
-# All planted faults, of which `make test-long` tries every fourth; then of the last commit, in clean environments of
-# the Pythons that are here; packages are fetched.
+# All planted faults, of which `make test-long` tries some (CONTRIBUTING.md, "Turns"); then of the last commit, in clean
+# environments of the Pythons that are here; packages are fetched.
 release-check: $(VENV)/test
 	PYTHONPATH=tests $(VENV)/bin/python -m support.outside
+	PYTHONPATH=tests $(VENV)/bin/python -m support.ocaml_faults
 	$(VENV)/bin/python .ci/release_check.py
 
 $(VENV)/bin/python:

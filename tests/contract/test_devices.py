@@ -54,7 +54,9 @@ def test_every_paradigm_is_searched_on_a_bad_device_and_proved(
     assert set(there.submit(on_a_device.verdicts, name, paradigm, digits, patches).result()) == {_PROVED}
 
 
-@pytest.mark.parametrize("name", _VARIED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (number % 2)) for number, name in enumerate(_VARIED)]
+)
 def test_every_pooling_and_readout_is_searched_on_a_bad_device(name: str, there: ProcessPoolExecutor) -> None:
     said = there.submit(on_a_device.verdicts, name, "projection", "exact", 4).result()
     assert set(said) == {_PROVED}

@@ -144,12 +144,13 @@ def test_true_observables_lie_within_the_bounds_and_a_statement_more_loosens_non
         truth = truth_of(case.head, case.latents)
         observed = observe(case.head, case.latents.to(torch.float64))
         states = entered(case, seed)
+        nested = case.paradigm in (Triangle, Hypersphere)  # of the others, rounding errors grow with each statement
         with flint.ctx.workprec(PRECISION):
-            for bounds in [observed, *states]:
+            for bounds in [observed, *(states[-1:] if nested else states)]:  # the last lie within those before
                 for row, lowers, uppers in zip(truth, bounds.lower.tolist(), bounds.upper.tolist(), strict=True):
                     for value, lower, upper in zip(row, lowers, uppers, strict=True):
                         assert inside(value, lower, upper), case
-        if case.paradigm in (Triangle, Hypersphere):  # of the others, rounding errors grow with each statement
+        if nested:
             for before, after in pairwise(states):
                 assert (after.lower >= before.lower).all(), case
                 assert (after.upper <= before.upper).all(), case

@@ -222,6 +222,15 @@ def test_files_that_are_given_are_not_told_again(explained) -> None:
     assert (done.returncode, done.stderr) == (0, "latents OUT/latents.safetensors\n")
 
 
+def test_packed_certificates_and_a_refutation_find_head_and_latents_too(out) -> None:
+    assert in_process("certificates", "pack", out, "--out", out / "packed.parquet").returncode == 0
+    done = in_process("audit", out / "packed.parquet")
+    assert done.returncode == 0 and done.stdout.count("instance proved") == 3
+    done = in_process("refute", out / "000000.ale.json", "--seconds", "0")
+    assert done.returncode == 11 and done.stdout.startswith("NOT_REFUTED")
+    assert f"latents {out}/latents.safetensors\n" in done.stderr
+
+
 def test_another_head_that_is_given_counts_and_is_told(out) -> None:
     small_head("euclidean", seed=7).save(out.parent / "other")
     done = in_process("audit", out, "--head", out.parent / "other")

@@ -93,6 +93,13 @@ def test_a_link_within_the_folder_is_followed(name: str, folder: Path) -> None:
         assert done.returncode == 0, (command, done.stderr)
 
 
+def test_a_link_that_is_named_is_meant(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "certificates").symlink_to(folder)
+    assert in_process("audit", tmp_path / "certificates").returncode == 0
+    moved(folder, "000001.ale.json", tmp_path / "private")
+    assert in_process("audit", folder / "000001.ale.json").returncode == 0, "the file itself is named"
+
+
 def test_certificates_in_a_folder_that_is_a_link_are_not_read(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "sent").mkdir()
     (tmp_path / "sent" / "certificates").symlink_to(folder)

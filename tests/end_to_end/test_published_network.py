@@ -139,6 +139,20 @@ def test_the_benchmark_on_a_small_network(data, capsys):
         assert sheet.size == (5 * SIDE, 2 * SIDE)
 
 
+def test_an_unproved_certificate_is_told(data, monkeypatch):
+    explain = mnist.explain_batches
+
+    def larger(*arguments):
+        for results in explain(*arguments):
+            yield [type(each)(**{**vars(each), "margins": tuple(m and 1e6 for m in each.margins)}) for each in results]
+
+    monkeypatch.setattr(mnist, "explain_batches", larger)
+    arguments = ["--data", str(data), "--out", str(data / "mnist.md"), "--images", "3", "--paradigms", "projection"]
+    assert mnist.main(arguments) == 1
+    text = (data / "mnist.md").read_text(encoding="utf-8")
+    assert "- certificates: 3 emitted, 0 proved\n" in text and text.count("\n- not proved: image ") == 3
+
+
 def test_pictures_of_a_deep_network_whose_file_other_software_wrote_are_proved(tmp_path):
     """Of its latents floats know nothing. The file's bytes are others, and certificates name those."""
     folder = write_pictures(tmp_path, deep_network(30, nn.LeakyReLU(0.1)))

@@ -127,6 +127,7 @@ WRONG_LATENTS = [
     (LATENTS.half(), f"have dtype torch.float16, {DTYPE}: write torch.as_tensor(latents).float()"),
     (np.zeros((1, 8, 8, 3), dtype=np.uint8), f"have dtype torch.uint8, {DTYPE}: {CAPTURED}"),
     (LATENTS[0], f"have shape (5, 6), {SHAPE}: write latents[None] for a single image"),
+    (LATENTS[:, :0], f"have shape (4, 0, 6), {SHAPE}: {CAPTURED}"),
     (LATENTS[None, None], f"have shape (1, 1, 4, 5, 6), {SHAPE}: {CAPTURED}"),
     (LATENTS[:, :0], f"have shape (4, 0, 6), {SHAPE}: {CAPTURED}"),
     (LATENTS.index_fill(0, torch.tensor(2), torch.nan), "of image 2 hold NaN or infinity, expected finite numbers"),

@@ -239,7 +239,7 @@ def with_field(content: str) -> Callable[[Path], Command]:
     return architecture((final("protopnet") / "model_arch.yml").read_bytes() + content.encode())
 
 
-def explained(folder: Path, directory: Path, images: Path = IMAGES) -> Command:
+def explained(folder: Path, directory: Path, images: Path = IMAGES / "0") -> Command:
     """Explain images with a run, in a way that takes little time."""
     options = ["--out", str(folder / "out"), "--paradigm", "projection"]
     return ["explain", "--checkpoint-dir", str(directory), "--images", str(images), *options]
@@ -313,7 +313,7 @@ def shown(width: int, height: int, *steps: dict) -> Callable[[Path], Command]:
         command = transformed(*steps)(folder)
         (folder / "images").mkdir()
         (folder / "images" / "a.png").write_bytes(png(width, height))
-        command[command.index(str(IMAGES))] = str(folder / "images")
+        command[command.index(str(IMAGES / "0"))] = str(folder / "images")
         return command
 
     return attack

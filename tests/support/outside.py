@@ -100,7 +100,10 @@ def chosen(words: Sequence[str]) -> list[OutsideFault]:
 
 
 def of_commit(count: int) -> int:
-    """A number below `count` that follows from the commit: what is tried in turns. Without git it is 0."""
+    """A number below `count` that follows from the commit: what is tried in turns. Without git it is 0.
+
+    So what a run finds may be older than its commit (CONTRIBUTING.md, "Turns").
+    """
     asked = ["git", "-c", "safe.directory=*", "rev-parse", "HEAD"]
     try:
         said = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True).stdout

@@ -1,5 +1,5 @@
-"""Another processor's last bits, here: with a number in SHAKE, the seed, torch's results come out as another library
-may give them. No test may depend on that.
+"""Another processor's last bits, here: with a number in SHAKE, the seed, what torch and `math` compute comes out as
+another library may give it. No test may depend on that.
 
 - Products of matrices, sums, means, norms, variances and distances are added in another order. So all that is proved
   for any order stays true, and what is exact in any order stays as it is. Running sums come in two blocks;
@@ -8,16 +8,23 @@ may give them. No test may depend on that.
   infinite, no numbers, or so short that they are exact.
 
 What IEEE 754 rounds correctly, + - * /, is never moved: `verale.rounding` rests on it. But torch's square roots are,
-since Intel's library does not round them correctly. Nor are numpy, the checker, GPUs, and processes that tests start.
+since Intel's library does not round them correctly. Nor are GPUs, the checker, which computes in whole numbers, and
+processes that tests start.
 
 torch's kernels for the CPU are replaced below all of its names: methods, operators, functions of `linalg` and
 `nn.functional`, in-place and `out=` forms, and what runs backwards, call the same ones. A kernel is found by its
 operator's schema, so a torch without one of these operators is shaken in the others. The same input gives the same
 output, in every thread.
+
+numpy brings kernels for several processors: `make test-shaken` tells it (NPY_DISABLE_CPU_FEATURES) and its BLAS
+(OPENBLAS_CORETYPE) to take those of an old one. numpy's sums along rows, scipy's sparse products and its linear
+programmes are the same on each: one build, without fused operations. Python's sums of floats are compensated from 3.12
+on: CI runs the tests with the Python before, too.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Callable, Iterator
@@ -117,13 +124,15 @@ def seed() -> int:
 
 
 def start() -> None:
-    """Shake torch in this process."""
+    """Shake torch and `math` in this process. What has imported a function of `math` by its name keeps it."""
     global _LIBRARY
     if _LIBRARY is not None:
         return
     if not hasattr(torch.library, "get_kernel"):
         raise RuntimeError(f"torch {torch.__version__} does not give its kernels away: SHAKE takes torch 2.9 or later")
     _LIBRARY = torch.library.Library("aten", "IMPL")  # what it registers lasts as long as it does
+    for name in _OF_MATH:
+        setattr(math, name, _moved_float(getattr(math, name)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a kernel is replaced
         for names, change in _CHANGES:
@@ -133,8 +142,22 @@ def start() -> None:
 
 
 _LIBRARY: Any = None
+_OF_MATH = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "erf", "erfc", "exp", "expm1"),
+    *("gamma", "lgamma", "log", "log10", "log1p", "log2", "pow", "sin", "sinh", "tan", "tanh"),
+)
+"""What the C library computes, and no standard says how well. `math.hypot` and `math.dist` are Python's own."""
 _COMPOSITE = ("aten::convolution",)
 """What calls a kernel of one library or another, and none of the operators below."""
+
+
+def _moved_float(function: Callable[..., float]) -> Callable[..., float]:
+    def shaken(*arguments: Any) -> float:
+        value = np.array([function(*arguments)])
+        move(value)
+        return float(value[0])
+
+    return shaken
 
 
 def _overloads(name: str) -> Iterator[Any]:
@@ -290,6 +313,19 @@ def _running(joined: Callable[[Tensor, Tensor], Tensor]) -> Change:
     return _chosen(other)
 
 
+def _bags(call: Call, named: Named, way: int) -> Tensor:
+    """Each bag is added in another order, such that the bags stay one after the other."""
+    indices, offsets = named["indices"], named["offsets"]
+    mixed = _index(len(indices), way)
+    bag = torch.searchsorted(offsets, torch.arange(len(indices)), right=True)
+    mixed = mixed[bag[mixed].argsort(stable=True)]
+    named["indices"] = indices[mixed]
+    if named.get("per_sample_weights") is not None:
+        named["per_sample_weights"] = named["per_sample_weights"][mixed]
+    result: Tensor = call(**named)[0]
+    return result
+
+
 def _convolution(call: Call, named: Named, way: int) -> Tensor | None:
     """Channels are added in another order; of one channel the kernel is taken backwards."""
     values, weight, groups = named["input"], named["weight"], named["groups"]
@@ -362,6 +398,7 @@ _CHANGES: tuple[tuple[tuple[str, ...], Change], ...] = (
     (("dot", "vdot"), _along(self=0, tensor=0)),
     (("_cdist_forward",), _along(x1=-1, x2=-1)),
     (("sum", "nansum", "mean", "prod", "linalg_vector_norm", "var", "std", "var_mean", "std_mean"), _chosen(_reduced)),
+    (("_embedding_bag", "_embedding_bag_forward_only"), _chosen(_bags)),
     (("cumsum",), _running(torch.add)),
     (("cumprod",), _running(torch.mul)),
     (("linspace", "arange"), _stepped),

@@ -4,6 +4,7 @@ for of what is hidden axe says nothing."""
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import axe_playwright_python
 import pytest
@@ -20,6 +21,8 @@ SCREENS = (
     {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
     {"viewport": {"width": 320, "height": 640}, "color_scheme": "dark"},
 )
+KINDS = ("right", "wrong", "too long", "list", "compare", "rules", "attribution")
+BOTH = ("right", "compare")
 
 
 def found(tab: Page) -> list[str]:
@@ -58,19 +61,25 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("kind", ["right", "wrong", "too long", "list", "compare", "rules", "attribution"])
-def test_axe_finds_nothing(chromium: Browser, pages: dict[str, str], kind: str) -> None:
-    for screen in SCREENS:
-        tab = chromium.new_page(bypass_csp=True, **screen)  # type: ignore[arg-type]
-        tab.goto(f"file://{pages[kind]}")
-        if "report.html" in pages[kind]:
-            tab.wait_for_selector("html[data-ready]", state="attached")
-            dark = tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 28)"
-            assert dark == (screen["color_scheme"] == "dark")
-        tab.evaluate(OPEN)
-        assert found(tab) == []
-        assert tab.evaluate("document.documentElement.scrollWidth") <= screen["viewport"]["width"]  # type: ignore[index]
-        tab.close()
+@pytest.mark.parametrize(
+    ("kind", "screen"),
+    [  # of each kind one, of two kinds both
+        pytest.param(kind, screen, marks=[pytest.mark.long] * ((number + at) % 2 and kind not in BOTH))
+        for number, kind in enumerate(KINDS)
+        for at, screen in enumerate(SCREENS)
+    ],
+)
+def test_axe_finds_nothing(chromium: Browser, pages: dict[str, str], kind: str, screen: dict[str, Any]) -> None:
+    tab = chromium.new_page(bypass_csp=True, **screen)
+    tab.goto(f"file://{pages[kind]}")
+    if "report.html" in pages[kind]:
+        tab.wait_for_selector("html[data-ready]", state="attached")
+        dark = tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 28)"
+        assert dark == (screen["color_scheme"] == "dark")
+    tab.evaluate(OPEN)
+    assert found(tab) == []
+    assert tab.evaluate("document.documentElement.scrollWidth") <= screen["viewport"]["width"]
+    tab.close()
 
 
 def test_what_is_wrong_is_found(chromium: Browser) -> None:

@@ -74,7 +74,7 @@ def parts(geometry, seed, avoided=()):
     """An image, its table, its box without statements, and the search."""
     problem = problem_of(small_head(geometry, seed, prototypes=8), seed=seed).take([0])
     observed = problem.activations[0]
-    table = Lipschitz(problem.head).ranges(observed)
+    table = Lipschitz(problem.head).ranges(observed, torch.ones(problem.head.size, dtype=torch.bool))
     left = torch.ones(8, dtype=torch.bool)
     left[list(avoided)] = False
     problems = Covers(problem.margins, observed, left, table=table)

@@ -170,21 +170,20 @@ def test_holds_everywhere_in_a_box(name: str, kernel: str) -> None:
         for width in (Fraction(0), Fraction(1, 2**30), Fraction(1, 64), Fraction(1, 2)):
             box = box_around(image, width)
             evaluation = Evaluation(space, box)
-            for point in points(box, generator):
-                require_held(head, point, evaluation)
+            require_held(head, points(box, generator), evaluation)
 
 
-def require_held(head: Head, point: list[list[Any]], evaluation: Evaluation) -> None:
-    if any(not any(x != 0 for x in z) for z in point):
-        return  # a cosine may be undefined there
-    activations = evaluation.activations(128)
-    for patch, j in product(range(PATCHES), range(COUNT)):
-        low, high = evaluation.observable(patch, j, 128)
-        require_within(head.observable(point[patch], j), low, high)
-    for j in range(COUNT):
-        a = head.activation(point, j)
-        require_within(a, Fraction(activations.lower[j], 2**128), Fraction(activations.upper[j], 2**128))
-    others, unit = tuple(range(2, COUNT)), 2**128
+def require_held(head: Head, points: list[list[list[Any]]], evaluation: Evaluation) -> None:
+    activations, unit = evaluation.activations(128), 2**128
+    observed = {(patch, j): evaluation.observable(patch, j, 128) for patch in range(PATCHES) for j in range(COUNT)}
+    for point in points:
+        if any(not any(x != 0 for x in z) for z in point):
+            continue  # a cosine may be undefined there
+        for (patch, j), ends in observed.items():
+            require_within(head.observable(point[patch], j), *ends)
+        for j, ends in enumerate(zip(activations.lower, activations.upper, strict=True)):
+            require_within(head.activation(point, j), *(Fraction(end, unit) for end in ends))
+    others = tuple(range(2, COUNT))
     most = evaluation.bounded(OrderStatement(others, Fraction(0)), 128)
     assert most == (Fraction(max(activations.lower[:2]), unit), Fraction(max(activations.upper[:2]), unit))
     least = evaluation.bounded(FloorStatement(others, Fraction(0)), 128)
