@@ -23,7 +23,6 @@ from verale.checker.verdict import Status
 from verale.errors import InputError, UsageError, option
 from verale.files import opener_of, read, remove_file, write_atomically
 from verale.options import keywords
-from verale.runs.folder import require_output
 from verale.runs.listed import Stored, name_of
 from verale.runs.options import RunOptions, audit_options
 
@@ -341,6 +340,8 @@ class Attestation:
 
     def __init__(self, path: str | Path, inputs: Iterable[str | Path | None] = ()) -> None:
         self._path = Path(path)
+        from verale.runs.folder import require_output
+
         require_output(path, inputs)
         if self._path.exists():
             if read(path, "an attestation", len(_START)) != _START:
