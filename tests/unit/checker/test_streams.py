@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import verale
-from verale.checker import file_auditor as output
+from verale.checker import verdict as output
 from verale.checker.verdict import print_line, standard_streams
 
 PACKAGES = str(Path(verale.__file__).parents[1])

@@ -23,7 +23,7 @@ from verale.runs.doctor import SAMPLE
 ROOT = Path(__file__).parents[3] / "verale"
 
 PRINTS = {
-    "checker/file_auditor.py": "print_line itself",
+    "checker/verdict.py": "print_line itself",
     "cli/tables.py": "print_table itself",
     "cli/terminal.py": "print_verdict itself",
     "cli/__init__.py": "the help of click, for a group without a command",
