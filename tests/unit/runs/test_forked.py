@@ -91,10 +91,13 @@ print(sorted((each.task, each.result, each.died) for each in done))
 STOP = """
 def stop(pid):
     os.kill(pid, signal.SIGSTOP)
-    while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+    threads = Path(f"/proc/{pid}/task").glob("*/stat")
+    while any(thread.read_text().rpartition(")")[2].split()[0] != "T" for thread in threads):
         time.sleep(0.01)
+        threads = Path(f"/proc/{pid}/task").glob("*/stat")
 """
-"""Stops a process as a debugger does, or a batch system that suspends a job."""
+"""Stops a process as a debugger does, or a batch system that suspends a job: all its threads, as only then the system
+takes it for stopped, and wakes it when nobody waits for it."""
 
 
 @pytest.mark.parametrize("start", ["Forked(serve, {})", "_fresh()"], ids=["forked", "fresh"])
