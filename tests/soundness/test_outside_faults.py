@@ -11,8 +11,9 @@ from functools import cache
 import pytest
 from support.outside import FAULTS, ROOT, OutsideFault, chosen, of_commit
 
-_HALVES = (0, 4)
-"""Of eight groups of faults two are tried, which ones by the commit; `make release-check` tries all of them."""
+_PARTS = range(8)
+"""Of 32 groups of faults eight are tried, which ones by the commit; `make release-check` tries all of them. Small
+groups: at the end of a run, a process keeps two tests that no other may take."""
 _ROOMS = {"certificate", "cli", "report", "runs"}
 """What stands between a verdict and a user."""
 
@@ -39,7 +40,7 @@ def test_every_room_has_faults() -> None:
 
 
 def test_the_groups_are_all_faults() -> None:
-    assert {fault for group in range(1, 9) for fault in chosen([f"{group}/8"])} == {*FAULTS}
+    assert {fault for group in range(1, 33) for fault in chosen([f"{group}/32"])} == {*FAULTS}
 
 
 @pytest.mark.parametrize(
@@ -56,9 +57,9 @@ def test_what_is_no_fault_is_refused(text: str) -> None:
 
 
 @pytest.mark.long  # a copy of the package and a run of pytest for each fault: some 2 seconds
-@pytest.mark.parametrize("half", _HALVES)  # each of which imports once what is heavy
-def test_faults_are_detected(half: int) -> None:
-    group = f"{of_commit(4) + half + 1}/8"
+@pytest.mark.parametrize("part", _PARTS)  # each of which imports once what is heavy
+def test_faults_are_detected(part: int) -> None:
+    group = f"{4 * part + of_commit(4) + 1}/32"
     done = _python("-m", "support.outside", group)
     again = f"it is this commit's turn to try them; again: PYTHONPATH=tests python -m support.outside {group}"
     assert done.returncode == 0, f"{done.stdout}{done.stderr}{again}"
