@@ -18,7 +18,7 @@ from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from verale.checker.verdict import UNUSABLE, one_field, print_line, printable
+from verale.checker.verdict import UNUSABLE, claim_in_words, one_field, print_line, printable
 from verale.files import CERTIFICATE_SUFFIX
 
 if TYPE_CHECKING:
@@ -177,7 +177,6 @@ class AuditTable:
     def add(self, outcome: Outcome) -> None:
         """Print an outcome, and count it."""
         from verale.checker.options import in_words, program_in_words
-        from verale.checker.verdict import claim_in_words
 
         record = outcome.record
         proved, status, reason = record["status"] == "PROVED", record["status"], record.get("reason")
