@@ -305,10 +305,8 @@ class _Search:
                 continue
             evaluated, false = evaluate(released.head, witness.image[None]), []  # by floats
             for number in sorted(freed):
-                statement, value = (
-                    certificate.statements[number],
-                    value_at(released.head, certificate, number, evaluated),
-                )
+                statement = certificate.statements[number]
+                value = value_at(released.head, certificate, number, evaluated)
                 below = value < getattr(statement, "lower", -float("inf"))
                 if below or value > getattr(statement, "upper", float("inf")):
                     false.append(number)

@@ -90,14 +90,8 @@ class _Statements:
             patch[image, :count], prototype[image, :count] = where, which
             level[image, :count], made[image, :count] = levels[where, which], True
             low[image, :count], high[image, :count] = masses.low[image, where, which], masses.high[image, where, which]
-        self.patch, self.prototype, self.low, self.high, self.made, self.level = (
-            patch,
-            prototype,
-            low,
-            high,
-            made,
-            level,
-        )
+        self.patch, self.prototype, self.level = patch, prototype, level
+        self.low, self.high, self.made = low, high, made
         self.fill = max(int(pairs.sum(1).max()) for pairs in stated) >= masses.low.shape[2] - 1
 
 

@@ -132,10 +132,8 @@ class Apart(Statements):
         self._domain = self._first[:, :1].clone()
 
     def begin(self, stated: Tensor, count: Tensor) -> None:
-        self._first, self._second = (
-            self._domain.expand_as(self._first).clone(),
-            self._domain.expand_as(self._first).clone(),
-        )
+        self._first = self._domain.expand_as(self._first).clone()
+        self._second = self._first.clone()
         self._by.fill_(-1)
         self.stated, self.count = torch.zeros_like(self.stated), torch.zeros_like(self.count)
         self._show()
