@@ -339,9 +339,9 @@ class Attestation:
     """
 
     def __init__(self, path: str | Path, inputs: Iterable[str | Path | None] = ()) -> None:
-        self._path = Path(path)
         from verale.runs.folder import require_output
 
+        self._path = Path(path)
         require_output(path, inputs)
         if self._path.exists():
             if read(path, "an attestation", len(_START)) != _START:
