@@ -91,10 +91,9 @@ print(sorted((each.task, each.result, each.died) for each in done))
 STOP = """
 def stop(pid):
     os.kill(pid, signal.SIGSTOP)
-    threads = Path(f"/proc/{pid}/task").glob("*/stat")
-    while any(thread.read_text().rpartition(")")[2].split()[0] != "T" for thread in threads):
+    threads = Path(f"/proc/{pid}/task")
+    while any(stat.read_text().rpartition(")")[2].split()[0] != "T" for stat in threads.glob("*/stat")):
         time.sleep(0.01)
-        threads = Path(f"/proc/{pid}/task").glob("*/stat")
 """
 """Stops a process as a debugger does, or a batch system that suspends a job: all its threads, as only then the system
 takes it for stopped, and wakes it when nobody waits for it."""
