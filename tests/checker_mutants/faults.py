@@ -804,35 +804,35 @@ subject.py _require: whatever the head is
 auditor.py Auditor._judge_read: the rules are asked only where the other refutes
     verdict.status in _DECIDED or verdict.false or verdict.spent
     => verdict.status is not Status.REFUTED
-    unit/checker/test_together.py::test_minimality_that_is_not_covered_is_proved_by_arb_and_the_verdict_says_so
+    unit/checker/proved/test_audit.py::test_minimality_that_is_not_covered_is_proved_by_arb_and_the_verdict_says_so
 auditor.py Auditor._judge_read: who proves depends on how fast the processor is
     without verdict.spent
-    unit/checker/test_together.py::TestOrder::test_who_proves_does_not_depend_on_how_fast_the_processor_is
-proved/program.py find_program_if_any: without the program that is named the rules prove
-    never os.environ.get(VARIABLE)
-    unit/checker/test_together.py::TestOrder::test_a_variable_that_names_no_executable_is_an_error
+    unit/checker/proved/test_audit.py::test_who_proves_does_not_depend_on_how_fast_the_processor_is
+auditor.py Auditor.__init__: without the program that is named the rules prove
+    without os.environ.get(VARIABLE)
+    unit/checker/proved/test_audit.py::test_a_variable_that_names_no_executable_is_an_error[proved-or-arb]
 auditor.py together: of two that contradict each other one is believed
     never any((_contradict(*one, *two) for one, two in permutations(verdicts.items(), 2)))
-    unit/checker/test_together.py::test_kernels_that_contradict_each_other_prove_nothing
+    unit/checker/proved/test_audit.py::test_kernels_that_contradict_each_other_prove_nothing
 auditor.py _contradict: what one refutes another may prove
     never two.status is Status.REFUTED and 'entailment' in one.by
-    unit/checker/test_together.py::test_kernels_that_contradict_each_other_prove_nothing
+    unit/checker/proved/test_audit.py::test_kernels_that_contradict_each_other_prove_nothing
 auditor.py _contradict: what is false of the latents another may prove
     never two.false and two.reason == 'instance' and (one.status is Status.REFUTED or 'instance' in one.by)
-    unit/checker/test_together.py::test_kernels_that_contradict_each_other_prove_nothing
+    unit/checker/proved/test_audit.py::test_kernels_that_contradict_each_other_prove_nothing
 auditor.py _contradict: the same rules may give two verdicts
     without differ
     unit/checker/test_auditor.py::test_a_true_certificate_is_proved[euclidean-both]
 auditor.py together: what one proves each of them does
     all((claim in verdict.by for verdict in others)) => True
-    unit/checker/test_together.py::test_a_kernel_that_stops_at_the_limit_contradicts_no_other[False]
+    unit/checker/proved/test_audit.py::test_a_kernel_that_stops_at_the_limit_contradicts_no_other[False]
 auditor.py together: what was begun is proved
     asked <= by.keys() => by
-    unit/checker/test_together.py::test_what_neither_proves_has_the_reason_of_the_rules
+    unit/checker/proved/test_audit.py::test_what_neither_proves_has_the_reason_of_the_rules
 auditor.py together: the rules vouch for what the other proved
     {claim: name for verdict in (*others, first) for claim, name in verdict.by.items()}
     => {claim: name for verdict in others for claim, name in verdict.by.items()}
-    unit/checker/test_together.py::test_minimality_that_is_not_covered_is_proved_by_arb_and_the_verdict_says_so
+    unit/checker/proved/test_audit.py::test_minimality_that_is_not_covered_is_proved_by_arb_and_the_verdict_says_so
 least.py _leaves: one part of a cell is enough
     without left.append(replace(cell, u1=above) if ceiling else replace(cell, v1=above))
     unit/checker/test_least.py::test_what_is_claimed_is_proved_and_no_more
@@ -924,19 +924,19 @@ proved/claims.py ProvedAudit.prove_picture: a picture is proved unseen
     unit/checker/proved/test_text.py::test_a_picture_is_proved_where_the_program_says_so_and_only_there
 proved/claims.py ProvedClaims.holds: an instance is what is refuted
     'instance' => 'refuted'
-    unit/checker/proved/test_audit.py::test_what_it_proves_is_proved[asked0]
+    unit/checker/proved/test_audit.py::test_what_it_proves_is_proved
 proved/claims.py ProvedClaims.minimal: minimal is what is entailed
     'minimal' => 'entails'
-    unit/checker/proved/test_audit.py::test_minimality_is_asked_where_it_is_claimed[asked0]
+    unit/checker/proved/test_audit.py::test_minimality_is_asked_where_it_is_claimed
 proved/claims.py ProvedAudit.prove: an instance is proved unseen
     without self._require_true("instance", subject.image)
-    unit/checker/proved/test_audit.py::test_what_it_proves_is_proved[asked0]
+    unit/checker/proved/test_audit.py::test_what_it_proves_is_proved
 proved/claims.py ProvedAudit._uncovered_minimality: minimality is proved unseen
     self._claims.minimal(certificate) => True
-    unit/checker/proved/test_audit.py::test_minimality_is_asked_where_it_is_claimed[asked0]
+    unit/checker/proved/test_audit.py::test_minimality_is_asked_where_it_is_claimed
 proved/claims.py ProvedAudit._uncovered_minimality: a statement may be unneeded
     never not self._claims.needed(certificate, number)
-    unit/checker/proved/test_audit.py::test_the_first_statement_that_is_not_proved_to_be_needed_is_named[0]
+    unit/checker/proved/test_audit.py::test_the_first_statement_that_is_not_proved_true_or_needed_is_named
 proved/dialogue.py Dialogue.ask: an answer may go on
     _ANSWER.fullmatch => _ANSWER.match
     unit/checker/proved/test_dialogue.py::test_an_answer_is_to_what_was_asked[entailment_hints-hints: 1\\t2]
@@ -951,7 +951,7 @@ proved/program.py Program.start: what runs is not what was digested
     unit/checker/proved/test_dialogue.py::test_an_executable_that_changes_is_refused
 proved/program.py Program.start: another script is sent than was digested
     b'%x\n' % len(data) + data => b'%x\n' % len(data) + data.upper()
-    unit/checker/test_together.py::TestOrder::test_without_an_executable_the_script_proves_and_the_verdict_says_so
+    unit/checker/proved/test_audit.py::test_without_an_executable_the_script_proves_and_the_verdict_says_so
 proved/script_host.py _said: what is no text is told as one
     isinstance(said, str) => True
     unit/checker/proved/test_script.py::TestConverse::test_what_is_no_text_is_an_error[None]
@@ -963,5 +963,5 @@ auditor.py Exclusive.alone: two threads are in at once
     unit/checker/test_sharing.py::test_threads[executable-proved]
 proved/program.py find_program: the script takes the place of a program that is named
     without os.environ.get(VARIABLE)
-    unit/checker/proved/test_audit.py::test_without_an_executable_there_is_no_auditor
+    unit/checker/proved/test_audit.py::test_a_variable_that_names_no_executable_is_an_error[proved]
 """

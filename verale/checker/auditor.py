@@ -13,8 +13,8 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .certificate import Certificate, read_certificate
-from .errors import FormatError, RefutedError, UnprovedError
-from .options import CHOICES, EITHER, KERNELS, PROVED, AuditOptions, load_arithmetic, packages_of
+from .errors import FormatError, KernelError, RefutedError, UnprovedError
+from .options import CHOICES, EITHER, KERNELS, PROVED, VARIABLE, AuditOptions, load_arithmetic, packages_of
 from .read.latents import Latents
 from .subject import Side, Subject, Subjects
 from .verdict import Status, Verdict
@@ -96,9 +96,13 @@ class Auditor:
         self.pictures = self._subjects.pictures
         self.executable: Program | None = None
         if PROVED in names:
-            from .proved.program import find_program, find_program_if_any  # these take a sixth of all the time to load
+            from .proved.program import find_program  # it takes a sixth of all the time to load
 
-            self.executable = find_program_if_any() if self.kernel == EITHER else find_program()
+            try:
+                self.executable = find_program()
+            except KernelError:  # by default the rules prove instead, but not of a program that is named
+                if self.kernel != EITHER or os.environ.get(VARIABLE):
+                    raise
         self.packages = (*packages, *(() if self.executable is None else self.executable.packages))
         self._sides: dict[str, Callable[[Subject], Side]] = {}
         self._exclusive = Exclusive()

@@ -112,17 +112,6 @@ def find_program() -> Program:
         return script
 
 
-def find_program_if_any() -> Program | None:
-    """The same, but None where neither can be run. Raises KernelError: there is no executable where the variable
-    VERALE_PROVED says."""
-    try:
-        return find_program()
-    except KernelError:
-        if os.environ.get(VARIABLE):
-            raise
-        return None
-
-
 def find_executable() -> Program:
     """The executable that the variable VERALE_PROVED names; without it the one that `make proved` built, or that came
     with the wheel.
