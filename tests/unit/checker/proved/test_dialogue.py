@@ -6,7 +6,7 @@ import errno
 import os
 import subprocess
 import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,25 @@ from verale.checker.proved import dialogue, program
 from verale.checker.proved.dialogue import Answer, Dialogue, UnavailableError
 from verale.checker.proved.program import Program, find_executable
 
+Talks = Callable[..., Dialogue]
+OF_QUESTIONS = "if question != 'head': "
 
-def started(path: str, monkeypatch: pytest.MonkeyPatch) -> Dialogue:
-    monkeypatch.setenv("VERALE_PROVED", path)
-    return Dialogue(find_executable(), 500)
+
+@pytest.fixture
+def talks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Talks:
+    """Begins a dialogue with a fake whose answers a function's body gives; or with the program of a script."""
+
+    def begun(body: str = "pass", script: bytes = b"", told: bool = False) -> Dialogue:
+        path = tmp_path / "other"
+        if script:
+            path.write_bytes(script)
+            path.chmod(0o755)
+        monkeypatch.setenv("VERALE_PROVED", str(path) if script else fake(tmp_path, body))
+        talk = Dialogue(find_executable(), 500)
+        assert not told or talk.ask("head", b"x\n", 1000).word == "ready"
+        return talk
+
+    return begun
 
 
 def is_alive(pid: int) -> bool:
@@ -32,9 +47,8 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def test_answers_in_order(tmp_path, monkeypatch) -> None:
-    body = "return {'entails': 'proved', 'instance': 'not proved', 'refuted': 'not covered: a b'}.get(question)"
-    talk = started(fake(tmp_path, body), monkeypatch)
+def test_answers_in_order(talks: Talks) -> None:
+    talk = talks("return {'entails': 'proved', 'instance': 'not proved', 'refuted': 'not covered: a b'}.get(question)")
     assert talk.greeting == "verale-proved 2 a fake"
     said = [talk.ask(question, b"x\n", 9).word for question in ("head", "entails", "instance")]
     assert said == ["ready", "proved", "not proved"]
@@ -50,10 +64,8 @@ def test_answers_in_order(tmp_path, monkeypatch) -> None:
         ("head", "not proved"),
     ],
 )  # fmt: skip
-def test_an_answer_is_to_what_was_asked(question, said, tmp_path, monkeypatch) -> None:
-    talk = started(fake(tmp_path, f"return '{said}' if asked[-1] == {question!r} else None"), monkeypatch)
-    if question != "head":
-        talk.ask("head", b"x\n", 99)
+def test_an_answer_is_to_what_was_asked(question: str, said: str, talks: Talks) -> None:
+    talk = talks(f"return '{said}' if asked[-1] == {question!r} else None", told=question != "head")
     with pytest.raises(ExecutableError, match=r"is no answer; nothing is proved"):
         talk.ask(question, b"x\n", 99)
 
@@ -68,23 +80,18 @@ def test_an_answer_is_to_what_was_asked(question, said, tmp_path, monkeypatch) -
         "=1 1 limit: ", "=1 1 proved\\u2028", "=01 1 proved" + "0" * 9,
     ],
 )  # fmt: skip
-def test_what_is_no_answer_proves_nothing(said, tmp_path, monkeypatch) -> None:
-    body = f"if question == 'entails':\n    sys.stdout.reconfigure(encoding='utf-8')\n    return '{said}'"
-    talk = started(fake(tmp_path, body), monkeypatch)
-    talk.ask("head", b"x\n", 1000)
+def test_what_is_no_answer_proves_nothing(said: str, talks: Talks) -> None:
+    talk = talks(f"{OF_QUESTIONS}\n    sys.stdout.reconfigure(encoding='utf-8')\n    return '{said}'", told=True)
     pid = talk._process.pid
     with pytest.raises(ExecutableError, match=r"answers question 1, entails, with .* is no answer; nothing is proved"):
         talk.ask("entails", b"x\n", 1000)
     assert not talk.close.alive and not is_alive(pid)
 
 
-def test_an_answer_that_is_given_twice_is_not_that_to_the_next_question(tmp_path, monkeypatch) -> None:
+def test_an_answer_that_is_given_twice_is_not_that_to_the_next_question(talks: Talks) -> None:
     """Whether the second comes with the first or later, it is no answer."""
-    body = (
-        "if question == 'entails':\n    print(number, 1, 'proved', flush=True)\n    time.sleep(.3)\n    return 'proved'"
-    )
-    talk = started(fake(tmp_path, body), monkeypatch)
-    talk.ask("head", b"x\n", 1000)
+    body = f"{OF_QUESTIONS}\n    print(number, 1, 'proved', flush=True)\n    time.sleep(.3)\n    return 'proved'"
+    talk = talks(body, told=True)
     with pytest.raises(ExecutableError, match=r"answers question [12], entails, with .*1 1 proved"):
         for _ in range(2):
             assert talk.ask("entails", b"x\n", 1000).word == "proved"
@@ -92,84 +99,98 @@ def test_an_answer_that_is_given_twice_is_not_that_to_the_next_question(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("body", "why"),
+    "body",
     [
-        ("os._exit(0)", "ended instead of answering"),
-        ("print('1 1 proved', end='', flush=True)\nos._exit(0)", "ended instead of answering"),
-        ("sys.stdout.close()\nos.close(1)\ntime.sleep(9)", "ended instead of answering"),
+        "os._exit(0)",
+        "print('1 1 proved', end='', flush=True); os._exit(0)",
+        "sys.stdout.close(); os.close(1); time.sleep(9)",
     ],
 )
-def test_an_executable_that_ends_proves_nothing(body, why, tmp_path, monkeypatch) -> None:
+def test_an_executable_that_ends_proves_nothing(body: str, talks: Talks, monkeypatch) -> None:
     monkeypatch.setattr(dialogue, "_ENDING", 0.2)
-    indented = "\n".join(f"    {line}" for line in body.splitlines())
-    talk = started(fake(tmp_path, f"if question != 'head':\n{indented}"), monkeypatch)
-    talk.ask("head", b"x\n", 1000)
-    with pytest.raises(ExecutableError, match=why):
+    talk = talks(OF_QUESTIONS + body, told=True)
+    with pytest.raises(ExecutableError, match="ended instead of answering"):
         talk.ask("entails", b"x\n", 1000)
     assert not talk.close.alive
 
 
 @pytest.mark.parametrize(
-    ("body", "how"),
-    [("os._exit(3)", "with code 3"), ("os.kill(os.getpid(), signal.SIGABRT)", "by signal SIGABRT")],
-)
-def test_that_it_dies_is_an_answer(body, how, tmp_path, monkeypatch) -> None:
-    """As it does where memory is short, and then the next checker is asked."""
-    talk = started(fake(tmp_path, f"if question != 'head': {body}"), monkeypatch)
-    talk.ask("head", b"x\n", 1000)
-    answer = talk.ask("entails", b"x\n", 1000)
-    assert answer == Answer("ended", f"it ended {how}, as it does where memory is short or limited (ulimit -v)", 1000)
-    assert not talk.is_open
+    ("body", "milliseconds", "answer"),
+    [
+        *((body, 1000, Answer("ended", f"it ended {how}, as it does where memory is short or limited (ulimit -v)",
+                              1000))
+          for body, how in (("os._exit(3)", "with code 3"),
+                            ("os.kill(os.getpid(), signal.SIGABRT)", "by signal SIGABRT"))),
+        ("return 'limit: long'", 1000, Answer("limit", "long", 1)),
+        ("time.sleep(600)", 10, Answer("limit", "it did not answer in time", 10)),
+    ],
+)  # fmt: skip
+def test_that_it_dies_or_gives_up_or_hangs_is_an_answer_and_its_memory_is_free(
+    body: str, milliseconds: int, answer: Answer, talks: Talks, monkeypatch
+) -> None:
+    """Where it dies the next checker is asked."""
+    talk = talks(OF_QUESTIONS + body, told=True)
+    pid = talk._process.pid
+    assert talk.is_open
+    monkeypatch.setattr(dialogue, "_STARTING", 0.5 if milliseconds == 10 else 30.0)
+    assert talk.ask("entails", b"x\n", milliseconds) == answer
+    assert not talk.is_open and not is_alive(pid)
 
 
-def test_that_it_died_meanwhile_is_an_answer(tmp_path, monkeypatch) -> None:
-    talk = started(fake(tmp_path, "return 'proved'"), monkeypatch)
+def test_that_it_died_meanwhile_is_an_answer(talks: Talks) -> None:
+    talk = talks("return 'proved'")
     talk._process.kill()
     talk._process.wait()
     assert not talk.is_open
     assert talk.ask("entails", b"x\n", 1000).word == "ended"
 
 
-def test_a_limit_ends_it_so_that_its_memory_is_free(tmp_path, monkeypatch) -> None:
-    talk = started(fake(tmp_path, "return None if question == 'head' else 'limit: long'"), monkeypatch)
-    pid = talk._process.pid
-    assert talk.ask("head", b"x\n", 1000).word == "ready" and talk.is_open
-    assert talk.ask("entails", b"x\n", 1000) == Answer("limit", "long", 1)
-    assert not talk.is_open and not is_alive(pid)
+def test_an_executable_that_does_not_read_is_ended(talks: Talks, monkeypatch) -> None:
+    """More is sent than a pipe holds."""
+    talk = talks("time.sleep(600)")
+    monkeypatch.setattr(dialogue, "_STARTING", 0.5)
+    assert talk.ask("head", b"x" * 2**22, 10).word == "limit"
 
 
-@pytest.mark.parametrize(("code", "error"), [(0, ExecutableError), (1, UnavailableError), (127, UnavailableError)])
-def test_a_program_that_ends_before_it_greets(code, error, tmp_path, monkeypatch) -> None:
-    (tmp_path / "other").write_text(f"#!/bin/sh\nexit {code}\n")
-    (tmp_path / "other").chmod(0o755)
-    with pytest.raises(error, match="other ended instead" if code == 0 else f"it ended with code {code}"):
-        started(str(tmp_path / "other"), monkeypatch)
+GREETS = "#!/bin/sh\nprintf '%s\\n' '{}'\ncat\n"
 
 
-def test_where_nothing_more_can_run_it_is_unavailable(tmp_path, monkeypatch) -> None:
+@pytest.mark.parametrize(
+    ("script", "error", "why"),
+    [
+        ("#!/bin/sh\nexit 0\n", ExecutableError, "other ended instead"),
+        *((f"#!/bin/sh\nexit {code}\n", UnavailableError, f"it ended with code {code}") for code in (1, 127)),
+        *((GREETS.format(greeting), ExecutableError, r"greets with .*make proved") for greeting in (
+            "verale-proved 1 x", "verale-proved 3 x", "hello", "", "verale-proved 2 x\nverale-proved 2 x")),
+        ("\x00\x01\x02", ExecutableError, r"other cannot be run \(Exec format error\)"),
+    ],
+)  # fmt: skip
+def test_another_program_is_refused(script: str, error: type[Exception], why: str, talks: Talks) -> None:
+    with pytest.raises(error, match=why):
+        talks(script=script.encode())
+
+
+def test_where_nothing_more_can_run_it_is_unavailable(talks: Talks, monkeypatch) -> None:
     def scarce(*_: object) -> None:
         raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
     monkeypatch.setattr(Program, "start", scarce)
     with pytest.raises(UnavailableError, match=r"it cannot be run now \(Cannot allocate memory\)"):
-        started(fake(tmp_path, "pass"), monkeypatch)
+        talks()
 
 
-def test_where_nobody_can_wait_for_a_pipe_a_timer_ends_it(tmp_path, monkeypatch) -> None:
+def test_where_nobody_can_wait_for_a_pipe_a_timer_ends_it(talks: Talks, monkeypatch) -> None:
     """As on Windows."""
     monkeypatch.setattr(dialogue, "_CAN_WAIT", False)
-    talk = started(
-        fake(tmp_path, "if question == 'refuted': time.sleep(600)\nreturn 'proved'[: 9 * len(asked) - 9]"), monkeypatch
-    )
-    assert [talk.ask(question, b"x\n", 1000).word for question in ("head", "entails")] == ["ready", "proved"]
+    talk = talks("if question == 'refuted': time.sleep(600)\nreturn 'proved'[: 9 * len(asked) - 9]", told=True)
+    assert talk.ask("entails", b"x\n", 1000).word == "proved"
     monkeypatch.setattr(dialogue, "_STARTING", 0.5)
     assert talk.ask("refuted", b"x\n", 10).word == "ended"
     assert not talk.is_open
 
 
-def test_in_the_child_of_a_fork_it_is_closed_and_goes_on_in_its_parent(tmp_path, monkeypatch) -> None:
-    talk = started(fake(tmp_path, "return None if question == 'head' else 'proved'"), monkeypatch)
-    talk.ask("head", b"x\n", 1000)
+def test_in_the_child_of_a_fork_it_is_closed_and_goes_on_in_its_parent(talks: Talks) -> None:
+    talk = talks(f"{OF_QUESTIONS} return 'proved'", told=True)
     child = os.fork()
     if child == 0:
         code = 1 if talk.is_open else 0
@@ -179,38 +200,12 @@ def test_in_the_child_of_a_fork_it_is_closed_and_goes_on_in_its_parent(tmp_path,
     assert talk.is_open and talk.ask("entails", b"x\n", 1000).word == "proved"
 
 
-def test_an_executable_that_hangs_is_ended_and_proves_nothing(tmp_path, monkeypatch) -> None:
-    talk = started(fake(tmp_path, "if question != 'head':\n    time.sleep(600)"), monkeypatch)
-    talk.ask("head", b"x\n", 1000)
-    monkeypatch.setattr(dialogue, "_STARTING", 0.5)
-    pid, start = talk._process.pid, time.monotonic()
-    assert talk.ask("entails", b"x\n", 10) == Answer("limit", "it did not answer in time", 10)
-    assert time.monotonic() - start < 60
-    assert not talk.close.alive and not is_alive(pid)
-
-
-def test_an_executable_that_does_not_read_is_ended(tmp_path, monkeypatch) -> None:
-    """More is sent than a pipe holds."""
-    talk = started(fake(tmp_path, "time.sleep(600)"), monkeypatch)
-    monkeypatch.setattr(dialogue, "_STARTING", 0.5)
-    assert talk.ask("head", b"x" * 2**22, 10).word == "limit"
-
-
-@pytest.mark.parametrize(
-    "greeting", ["verale-proved 1 x", "verale-proved 3 x", "hello", "", "verale-proved 2 x\nverale-proved 2 x"]
-)
-def test_another_program_is_refused(greeting, tmp_path, monkeypatch) -> None:
-    (tmp_path / "other").write_text(f"#!/bin/sh\nprintf '%s\\n' '{greeting}'\ncat\n")
-    (tmp_path / "other").chmod(0o755)
-    with pytest.raises(ExecutableError, match=r"greets with .*make proved"):
-        started(str(tmp_path / "other"), monkeypatch)
-
-
-def test_a_program_that_cannot_be_run_is_refused(tmp_path, monkeypatch) -> None:
-    (tmp_path / "other").write_bytes(b"\x00\x01\x02")
-    (tmp_path / "other").chmod(0o755)
-    with pytest.raises(ExecutableError, match=r"other cannot be run \(Exec format error\)"):
-        started(str(tmp_path / "other"), monkeypatch)
+def test_it_ends_with_its_dialogue(talks: Talks) -> None:
+    talk = talks()
+    pid = talk._process.pid
+    assert is_alive(pid)
+    del talk
+    assert not is_alive(pid)
 
 
 def test_an_executable_that_changes_is_refused(tmp_path, monkeypatch) -> None:
@@ -227,20 +222,12 @@ def test_an_executable_that_changes_is_refused(tmp_path, monkeypatch) -> None:
 
 def test_where_make_puts_it_is_where_it_is_looked_for(monkeypatch, tmp_path) -> None:
     monkeypatch.delenv("VERALE_PROVED", raising=False)
-    monkeypatch.setattr("verale.checker.proved.program._BUILT", Path(fake(tmp_path, "pass")))
+    monkeypatch.setattr(program, "_BUILT", Path(fake(tmp_path, "pass")))
     assert find_executable().path == str(tmp_path / "fake")
 
 
-def test_it_ends_with_its_dialogue(tmp_path, monkeypatch) -> None:
-    talk = started(fake(tmp_path, "pass"), monkeypatch)
-    pid = talk._process.pid
-    assert is_alive(pid)
-    del talk
-    assert not is_alive(pid)
-
-
 @pytest.mark.parametrize("named", ["fake", "./fake", "../{name}/fake"])
-def test_a_relative_path_is_refused(named, tmp_path, monkeypatch) -> None:
+def test_a_relative_path_is_refused(named: str, tmp_path, monkeypatch) -> None:
     """It names another file in each folder, and the current one may be a stranger's."""
     fake(tmp_path, "return 'proved'")
     monkeypatch.chdir(tmp_path)
@@ -250,35 +237,29 @@ def test_a_relative_path_is_refused(named, tmp_path, monkeypatch) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="nothing can be run by its descriptor here")
-def test_what_runs_is_what_was_digested_whatever_has_its_name(tmp_path, monkeypatch) -> None:
+def test_what_runs_is_what_was_digested_whatever_has_its_name(talks: Talks, tmp_path, monkeypatch) -> None:
     """The file is exchanged between the digest and the start."""
-    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, "return None if question == 'head' else 'not proved'"))
-    executable = find_executable()
-    other = fake(tmp_path, "return 'proved'", "other")
-    begun = program._begun
+    other, begun = fake(tmp_path, "return 'proved'", "other"), program._begun
 
     def exchanged(*arguments: Any) -> Any:
-        os.replace(other, executable.path)
+        os.replace(other, tmp_path / "fake")
         return begun(*arguments)
 
     monkeypatch.setattr(program, "_begun", exchanged)
-    talk = Dialogue(executable, 500)
-    assert [talk.ask(question, b"x\n", 9).word for question in ("head", "entails")] == ["ready", "not proved"]
+    assert talks(f"{OF_QUESTIONS} return 'not proved'", told=True).ask("entails", b"x\n", 9).word == "not proved"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a process's limits are set on Linux alone")
-def test_its_memory_is_never_more_than_that_of_this_process(tmp_path, monkeypatch) -> None:
-
+@pytest.mark.parametrize(("most", "expected"), [(2**40, 1000 * 2**20), (900 * 2**20, 900 * 2**20)])
+def test_its_memory_is_never_more_than_that_of_this_process(most: int, expected: int, tmp_path) -> None:
     log = tmp_path / "limits"
     body = f"import resource\nopen({str(log)!r}, 'w').write(str(resource.getrlimit(resource.RLIMIT_AS)))"
-    path = fake(tmp_path, body)
-    program = (
-        "import resource, sys\nresource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)\n"
+    code = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({most},) * 2)\n"
         "from verale.checker.proved.program import find_executable\n"
         "from verale.checker.proved.dialogue import Dialogue\n"
         "Dialogue(find_executable(), 500).ask('head', b'x\\n', 9)\n"
     )
-    for most, expected in ((2**40, 1000 * 2**20), (900 * 2**20, 900 * 2**20)):
-        environment = os.environ | {"VERALE_PROVED": path}
-        subprocess.run([sys.executable, "-c", program, str(most)], env=environment, check=True, timeout=60)
-        assert log.read_text() == str((expected, expected))
+    environment = os.environ | {"VERALE_PROVED": fake(tmp_path, body)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=60)
+    assert log.read_text() == str((expected, expected))

@@ -247,82 +247,57 @@ def test_changed_texts_are_refused_or_say_what_was_changed(which, show) -> None:
     assert 0 < len(accepted) < len(ordered) / 2
 
 
-def test_a_text_has_to_fit_the_head(show) -> None:
-    head, certificate, image, prices = small()
-    wrong = [
-        head.replace("head 2 2 2 ", "head 1 2 2 "),
-        head.replace("head 2 2 2 ", "head 2 3 2 "),
-        head.replace("head 2 2 2 ", "head 2 2 3 "),
-        head.replace("head 2 2 2 euclidean", "head 2 2 2 softmax"),
-        head.replace(" soft_tree 2 1 -1 2 -2 -3 ", " linear "),
-        certificate.replace("certificate 0 14 ", "certificate 2 14 "),
-        certificate.replace("certificate 0 14 4 ", "certificate 0 14 0 "),
-        certificate.replace("certificate 0 14 4 ", "certificate 0 14 -4 "),
-        certificate.replace("activation 1 ", "activation 2 "),
-        certificate.replace("activation 1 ", "patch 14 1 "),
-        certificate.replace("others 2 0 1 ", "others 2 0 2 "),
-        image.replace("3ff0", "", 1),
-        image.replace(" 3ff0", " 3ff0000000000000"),
-        image.replace("3ff0", "7ff0"),
-        image.replace("3ff0", "7ff8"),
-        image.replace("3ff0", "fff0"),
-        image.replace(" 3ff0", " 3FF0"),
-        image.replace("image 2 ", "image 3 "),
-        image.replace("image 2 ", "image 1 "),
-        prices.replace("2 0 4 2 0 3", "2 2 4 2 0 3"),
-        prices.replace("2 0 4 2 0 3", "2 0 4 1 3"),
-    ]
-    assert not {head, certificate, image, prices} & {*wrong}
-    answers = show([head, *wrong])[1:]
-    assert [line for line, shown in zip(wrong, answers, strict=True) if not isinstance(shown, str)] == []
-
-
-TREE = (
-    "H head 1 2 2 euclidean exp_distance 0 1 max soft_tree 2 1 -1 2 -2 -3 1 2 1 0 1 0 none none"
-    " 1 2 3 0 0 0 3 0 0 0 2 0 0 1 0 1 0"
-)
-MASK = "H head 1 1 2 euclidean identity masked_max 1 2 0 1 linear 1 1 1 0 none none 1 2 1 1 1 0 2 0 0 1 1 1 1 0"
-SOFT = "H head 1 1 2 softmax identity top_mean 1 linear 1 0 none none 1 2 1 1 1 0 2 0 0 1 0 1 0"
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong"),
-    [
-        (MASK, ["masked_max 1 2 0 0", "masked_max 1 2 0 2", "masked_max 1 2 1 -1", "masked_max 1 0"]),
-        (MASK, ["2 0 0 1 1 0 1 0", "2 0 0 1 1 -1 1 0"]),
-        (SOFT, ["head 2 1 2", "head 0 1 2", "head 1 0 2", "head 1 1 0", "top_mean 0"]),
-        (TREE, [f"soft_tree 2 {tree}" for tree in (
+HEADS = {
+    "a tree": (
+        "H head 1 2 2 euclidean exp_distance 0 1 max soft_tree 2 1 -1 2 -2 -3 1 2 1 0 1 0 none none"
+        " 1 2 3 0 0 0 3 0 0 0 2 0 0 1 0 1 0",
+        [("2 1 -1 2 -2 -3", f"2 {tree}") for tree in (
             "0 -1 2 -2 -3", "1 -1 2 1 -3", "1 -1 2 -1 -3", "1 -1 2 -2 -2", "1 -1 2 -2 -4", "-1 -2 2 -3 1",
             "1 1 2 -2 -3", "-1 1 2 -2 -3", "2 -1 2 -2 -3")]),
-    ],
-    ids=["mask", "scale", "numbers", "tree"],
+    "a mask, and scales": (
+        "H head 1 1 2 euclidean identity masked_max 1 2 0 1 linear 1 1 1 0 none none 1 2 1 1 1 0 2 0 0 1 1 1 1 0",
+        [*(("masked_max 1 2 0 1", f"masked_max {mask}") for mask in ("1 2 0 0", "1 2 0 2", "1 2 1 -1", "1 0")),
+         ("2 0 0 1 1 1 1 0", "2 0 0 1 1 0 1 0"), ("2 0 0 1 1 1 1 0", "2 0 0 1 1 -1 1 0")]),
+    "numbers": (
+        "H head 1 1 2 softmax identity top_mean 1 linear 1 0 none none 1 2 1 1 1 0 2 0 0 1 0 1 0",
+        [*(("head 1 1 2", f"head {sizes}") for sizes in ("2 1 2", "0 1 2", "1 0 2", "1 1 0")),
+         ("top_mean 1", "top_mean 0")]),
+    "what fits no tensors": (
+        small()[0],
+        [("head 2 2 2 ", "head 1 2 2 "), ("head 2 2 2 ", "head 2 3 2 "), ("head 2 2 2 ", "head 2 2 3 "),
+         ("2 2 2 euclidean", "2 2 2 softmax"), (" soft_tree 2 1 -1 2 -2 -3 ", " linear ")]),
+}  # fmt: skip
+OF_THE_HEAD = (
+    (1, [("certificate 0 14 ", "certificate 2 14 "), ("0 14 4 ", "0 14 0 "), ("0 14 4 ", "0 14 -4 "),
+         ("activation 1 ", "activation 2 "), ("activation 1 ", "patch 14 1 "), ("others 2 0 1 ", "others 2 0 2 ")]),
+    (2, [(" 3ff0", " ff0"), (" 3ff0", " 3ff0000000000000"), ("3ff0", "7ff0"), ("3ff0", "7ff8"), ("3ff0", "fff0"),
+         (" 3ff0", " 3FF0"), ("image 2 ", "image 3 "), ("image 2 ", "image 1 ")]),
+    (3, [("2 0 4 2 0 3", "2 2 4 2 0 3"), ("2 0 4 2 0 3", "2 0 4 1 3")]),
 )  # fmt: skip
-def test_heads_that_are_none_are_refused(right: str, wrong: list[str], show) -> None:
+"""By the number of one of the small texts what of it does not fit the head."""
+
+
+def test_heads_that_are_none_are_refused_and_what_does_not_fit_a_head(show) -> None:
     """What certificates/v1.md requires of a head's numbers."""
-    (accepted,) = show([right])
-    assert not isinstance(accepted, str)
-    changed = []
-    for part in wrong:
-        words, new = right.split(" "), part.split(" ")
-        at = len(words) - len(new) if new[0] == "2" else words.index(new[0])
-        end = words.index("linear") if new[0] == "masked_max" else at + len(new)
-        changed.append(" ".join([*words[:at], *new, *words[end:]]))
-    assert right not in changed
-    assert all(isinstance(shown, str) for shown in show(changed))
+    for name, (right, changes) in HEADS.items():
+        with case(name):
+            wrong = [right.replace(*change, 1) for change in changes]
+            assert right not in wrong
+            accepted, *refused = show([right, *wrong])
+            assert not isinstance(accepted, str) and all(isinstance(shown, str) for shown in refused)
+    head, *others = small()
+    for number, changes in OF_THE_HEAD:
+        text = others[number - 1]
+        wrong = [text.replace(*change, 1) for change in changes]
+        assert text not in wrong
+        answers = show([head, *wrong])[1:]
+        assert [line for line, shown in zip(wrong, answers, strict=True) if not isinstance(shown, str)] == []
 
 
 def test_floats_of_every_size(show) -> None:
     """Subnormal numbers and the least normal one, those with few and with many digits, both zeros."""
-    sizes = [
-        2.0**-1074,
-        3 * 2.0**-1074,
-        2.0**-1022 - 2.0**-1074,
-        2.0**-1022,
-        0.1,
-        1.0,
-        2.0**53 - 1,
-        1.7976931348623157e308,
-    ]
+    least, most = 2.0**-1074, 1.7976931348623157e308
+    sizes = [least, 3 * least, 2.0**-1022 - least, 2.0**-1022, 0.1, 1.0, 2.0**53 - 1, most]
     for pair in ([value, -value] for value in [0.0, *sizes]):
         shown = show([small()[0], f"I {text_of_image([pair]).decode().strip()}"])[1]
         assert over(shown["image_unit"], shown["rows"]) == exactly([pair])
@@ -429,46 +404,38 @@ def test_layers_that_do_not_fit_are_refused(right: str, wrong: list[str], show) 
             if not isinstance(shown, str)] == []  # fmt: skip
 
 
-def test_groups_divide_channels_and_rows(show) -> None:
-    """Of four channels."""
-    start = "N network 4 1 1 4 0 1 0 1 0 1 0 1 4 1 1 1 1 1 1 1 1 1 1 0 conv2d 1 1 1 1 0 0 1 1 "
-    right = ["2 1 2 2 1 1 2 1 1 2 0 0", "4 1 4 1 1 1 1 1 1 1 1 4 0 0 0 0"]
-    wrong = ["3 1 3 1 1 1 1 1 1 3 0 0 0", "2 1 3 2 1 1 2 1 1 2 1 1 3 0 0 0", "2 1 2 4 1 1 1 1 4 1 1 1 1 2 0 0"]
+OF_FOUR = "N network 4 1 1 4 0 1 0 1 0 1 0 1 4 1 1 1 1 1 1 1 1 1 1 0 conv2d 1 1 1 1 0 0 1 1 "
+POOLED = "N network 1 4 4 1 0 1 1 1 1 2 1 0 max_pool2d "
+OF_THREE = "N network 3 1 1 3 0 1 0 1 0 1 3 1 1 1 1 1 1 2 1 0 conv2d 1 1 1 1 0 0 1 1 1 1 "
+ROWS = [f"{count:x} {'3 1 1 1 ' * count}{count:x}{' 0' * count} 2 0 1 multiply" for count in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("start", "right", "wrong"),
+    [
+        (OF_FOUR, ["2 1 2 2 1 1 2 1 1 2 0 0", "4 1 4 1 1 1 1 1 1 1 1 4 0 0 0 0"],
+         ["3 1 3 1 1 1 1 1 1 3 0 0 0", "2 1 3 2 1 1 2 1 1 2 1 1 3 0 0 0", "2 1 2 4 1 1 1 1 4 1 1 1 1 2 0 0"]),
+        (POOLED, ["1 1 1 1 0 0 1 1 2 0 1 concat"], [f"{kernel} 1 1 0 0 1 1 2 0 1 concat" for kernel in ("1 2", "2 1")]),
+        # (1, 4, 4) times what windows make of it: (1, 1, 1), (1, 4, 1), (1, 1, 4); (1, 2, 2) and (1, 2, 1) are none.
+        (POOLED, [f"{kernel} 1 1 0 0 1 1 2 0 1 multiply" for kernel in ("4 4", "1 4", "4 1")],
+         [*(f"{kernel} 1 1 0 0 1 1 2 0 1 multiply" for kernel in ("3 3", "3 4")),
+          *(f"4 4 1 1 0 0 1 1 {read} multiply" for read in ("2 1 0", "1 0", "3 0 1 1"))]),
+        (OF_THREE, [ROWS[0], ROWS[2]], [ROWS[1]]),
+        (TWO, ["2 1 1 add", "2 1 1 concat", "1 0 relu"],
+         ["2 0 1 add", "2 0 1 concat", "1 2 relu", "2 1 1 relu", "1 1 add", "0 relu", "0 add"]),
+        ("N network ", [TWO.removeprefix("N network ") + "1 0 relu"],
+         [*(TWO.removeprefix("N network ").replace("3 1 1 1 1 1 1 2", f"3 1 1 {std} 1 1 1 2") + "1 0 relu"
+            for std in ("0", "-1")),
+          "1 1 1 1 0 1 1 1 1 0", "1 1 1 1 0 1 1 1 1 1001" + " 1 0 relu" * 4097,
+          "3 ffffff 1 3 0 1 0 1 0 1 3 1 1 1 1 1 1 1 1 0 relu"]),
+    ],
+    ids=["groups", "joined", "repeated", "repeated channels", "inputs", "sizes"],
+)  # fmt: skip
+def test_layers_fit_what_they_read(start: str, right: list[str], wrong: list[str], show) -> None:
+    """Groups divide channels and rows; what is joined has the same rows and columns; what is repeated by a product has
+    the same extents or 1; inputs are earlier ones and of one shape."""
     answers = show([start + each for each in (*right, *wrong)])
-    assert [isinstance(shown, str) for shown in answers] == [False, False, True, True, True]
-
-
-def test_what_is_joined_has_the_same_rows_and_columns(show) -> None:
-    """Of (1, 4, 4) and of that by kernels of two columns, and of two rows."""
-    start = "N network 1 4 4 1 0 1 1 1 1 2 1 0 max_pool2d "
-    lines = [f"{start}{kernel} 1 1 0 0 1 1 2 0 1 concat" for kernel in ("1 1", "1 2", "2 1")]
-    assert [isinstance(shown, str) for shown in show(lines)] == [False, True, True]
-
-
-def test_what_is_repeated_by_a_product_has_the_same_extents_or_1(show) -> None:
-    """Of (1, 4, 4) times what windows make of it: (1, 1, 1), (1, 4, 1), (1, 1, 4); (1, 2, 2) and (1, 2, 1) are none."""
-    start = "N network 1 4 4 1 0 1 1 1 1 2 1 0 max_pool2d "
-    lines = [f"{start}{kernel} 1 1 0 0 1 1 2 0 1 multiply" for kernel in ("4 4", "1 4", "4 1", "3 3", "3 4")]
-    lines += [f"{start}4 4 1 1 0 0 1 1 {read} multiply" for read in ("2 1 0", "1 0", "3 0 1 1")]
-    assert [isinstance(shown, str) for shown in show(lines)] == [False] * 3 + [True] * 5
-    channels = "N network 3 1 1 3 0 1 0 1 0 1 3 1 1 1 1 1 1 2 1 0 conv2d 1 1 1 1 0 0 1 1 1 1 "
-    rows = [f"{count:x} {'3 1 1 1 ' * count}{count:x}{' 0' * count} 2 0 1 multiply" for count in (1, 2, 3)]
-    assert [isinstance(shown, str) for shown in show([channels + row for row in rows])] == [False, True, False]
-
-
-def test_inputs_have_to_be_earlier_and_of_one_shape(show) -> None:
-    right = [TWO + "2 1 1 add", TWO + "2 1 1 concat", TWO + "1 0 relu"]
-    wrong = [
-        *(TWO + each for each in ("2 0 1 add", "2 0 1 concat", "1 2 relu", "2 1 1 relu", "1 1 add", "0 relu", "0 add")),
-        TWO.replace("3 1 1 1 1 1 1 2", "3 1 1 0 1 1 1 2") + "1 0 relu",
-        TWO.replace("3 1 1 1 1 1 1 2", "3 1 1 -1 1 1 1 2") + "1 0 relu",
-        "N network 1 1 1 1 0 1 1 1 1 0",
-        "N network 1 1 1 1 0 1 1 1 1 1001" + " 1 0 relu" * 4097,
-        "N network 3 ffffff 1 3 0 1 0 1 0 1 3 1 1 1 1 1 1 1 1 0 relu",
-    ]
-    answers = show([*right, *wrong])
-    assert all(not isinstance(shown, str) for shown in answers[: len(right)])
-    assert all(isinstance(shown, str) for shown in answers[len(right) :])
+    assert [isinstance(shown, str) for shown in answers] == [False] * len(right) + [True] * len(wrong)
 
 
 def test_a_picture_has_the_network_s_bytes(show) -> None:
