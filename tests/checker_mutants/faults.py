@@ -954,7 +954,7 @@ proved/program.py Program.start: another script is sent than was digested
     unit/checker/proved/test_audit.py::test_without_an_executable_the_script_proves_and_the_verdict_says_so
 proved/script_host.py _said: what is no text is told as one
     isinstance(said, str) => True
-    unit/checker/proved/test_script.py::TestConverse::test_what_is_no_text_is_an_error[None]
+    unit/checker/proved/test_script.py::test_what_is_no_text_takes_too_much_or_fails_proves_nothing
 proved/claims.py ProvedClaims._begun: a child of a fork asks its parent's program
     without not self._dialogue.is_open
     unit/checker/test_sharing.py::test_a_pool_that_is_forked_after_it_was_used

@@ -42,42 +42,41 @@ def without_executable(monkeypatch, tmp_path, found) -> None:
     monkeypatch.setattr("verale.checker.proved.program._BROUGHT", tmp_path / "none")
 
 
-def defined(tmp_path: Path, ask: str) -> Program:
+def defined(tmp_path: Path, ask: str, modules: str) -> Program:
     """A script that answers what the body of a function says."""
     path = tmp_path / "other.js"
     path.write_text(f"var verale = {{greeting: 'verale-proved 2 other', ask: (line) => {{{ask}}}}}")
-    found = find_script()
-    assert found is not None
-    return Program(str(path), hashlib.sha256(path.read_bytes()).hexdigest(), modules=found.modules)
+    return Program(str(path), hashlib.sha256(path.read_bytes()).hexdigest(), modules=modules)
 
 
-class TestConverse:
+def large(_: str) -> object:
+    raise MemoryError
+
+
+def busy(_: str) -> object:
+    began = time.process_time()
+    while time.process_time() - began < 0.3:
+        pass
+    return "proved"
+
+
+def failing(_: str) -> object:
+    raise RuntimeError("broken")
+
+
+@pytest.mark.parametrize(
+    ("engine", "answer"),
+    [
+        *((lambda _, said=said: said, b"error: ") for said in (None, True, 1, ["proved"], b"proved")),
+        (large, b"limit: it took more memory"),
+        (busy, b"limit: it took more processor time"),
+        (failing, b"error: RuntimeError: broken\n"),
+    ],
+)
+def test_what_is_no_text_takes_too_much_or_fails_proves_nothing(engine, answer) -> None:
     """A line of the host, with an engine that is no V8."""
-
-    @pytest.mark.parametrize("said", [None, True, 1, ["proved"], b"proved"])
-    def test_what_is_no_text_is_an_error(self, said) -> None:
-        answer, goes_on = converse(b"entails 0 3e8 x\n", lambda _: said)
-        assert answer.split(b" ", 2)[2].startswith(b"error: ") and not goes_on
-
-    def test_what_takes_too_much_proves_nothing(self) -> None:
-        def large(_: str) -> object:
-            raise MemoryError
-
-        def busy(_: str) -> object:
-            began = time.process_time()
-            while time.process_time() - began < 0.3:
-                pass
-            return "proved"
-
-        for engine, why in ((large, b"limit: it took more memory"), (busy, b"limit: it took more processor time")):
-            answer, goes_on = converse(b"entails 0 a x\n", engine)
-            assert answer.split(b" ", 2)[2].startswith(why) and not goes_on
-
-    def test_what_fails_is_an_error(self) -> None:
-        def engine(_: str) -> object:
-            raise RuntimeError("broken")
-
-        assert converse(b"entails 0 3e8 x\n", engine)[0].endswith(b" error: RuntimeError: broken\n")
+    said, goes_on = converse(b"entails 0 a x\n", engine)
+    assert said.split(b" ", 2)[2].startswith(answer) and not goes_on
 
 
 @pytest.mark.parametrize(
@@ -88,26 +87,25 @@ class TestConverse:
     ],
 )
 def test_v8_is_ended_where_it_takes_too_much(ask, why, found, tmp_path) -> None:
-    talk = Dialogue(defined(tmp_path, f"if (line === 'head x\\n') return 'ready'; {ask}"), 100)
+    talk = Dialogue(defined(tmp_path, f"if (line === 'head x\\n') return 'ready'; {ask}", found.modules), 100)
     assert talk.ask("head", b"x\n", 1000).word == "ready"
     answer = talk.ask("entails", b"x\n", 1000)
     assert (answer.word, answer.why) == ("limit", why)
     assert not talk.is_open
 
 
-def test_what_cannot_be_run_proves_nothing(found, tmp_path) -> None:
+def test_what_cannot_be_run_proves_nothing_and_a_script_that_changes_is_refused(found, tmp_path) -> None:
+    """Its digest stands in audit logs, and what runs are the bytes that have it."""
     broken = tmp_path / "broken.js"
     broken.write_text("this is no script")
-    with pytest.raises(UnavailableError, match="it ended with code 1"):
-        Dialogue(Program(str(broken), hashlib.sha256(broken.read_bytes()).hexdigest(), modules=found.modules), 500)
-    with pytest.raises(UnavailableError, match="it ended with code 1"):
-        Dialogue(Program(found.path, found.sha256, modules=str(tmp_path)), 500)
-
-
-def test_a_script_that_changes_is_refused(found, tmp_path) -> None:
-    """Its digest stands in audit logs, and what runs are the bytes that have it."""
-    with pytest.raises(KernelError, match="changed while"):
-        Dialogue(Program(found.path, "0" * 64, modules=found.modules), 500)
+    digest = hashlib.sha256(broken.read_bytes()).hexdigest()
+    for path, sha256, modules, error, why in (
+        (str(broken), digest, found.modules, UnavailableError, "it ended with code 1"),
+        (found.path, found.sha256, str(tmp_path), UnavailableError, "it ended with code 1"),
+        (found.path, "0" * 64, found.modules, KernelError, "changed while"),
+    ):
+        with pytest.raises(error, match=why):
+            Dialogue(Program(path, sha256, modules=modules), 500)
 
 
 def test_it_is_found_where_there_is_an_engine_and_no_executable(monkeypatch, without_executable, tmp_path, found):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from array import array
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +19,6 @@ from support.independent_text import (
 )
 from support.network_truth import network_of
 from support.networks import layer, network_file, small_network
-from support.proved import fake
 
 from verale.checker import Auditor, check
 from verale.checker.certificate import read_certificate
@@ -85,18 +83,24 @@ def test_parts_of_heads(changes, words) -> None:
     assert f" {words} " in of_head(files.head(WEIGHT, POINTS, **changes))
 
 
-def test_a_softmax_has_no_prototypes() -> None:
-    head = of_head(files.head(WEIGHT, geometry=files.SOFTMAX, similarity={"kind": "threshold", "threshold": "0x1p-2"}))
-    assert head == "head 2 2 2 softmax threshold 1 4 max linear 1 0 some 0 some 1 2 2 2 2 0 2 0 3 2 0 0 1 0 1 0"
+TREE = {"kind": "soft_tree", "absent": [1, -1], "present": [-2, -3]}
 
 
-def test_a_tree_and_maxima() -> None:
-    tree = {"kind": "soft_tree", "absent": [1, -1], "present": [-2, -3]}
-    data = files.head([[1.0, 0.0, 2.0], [0.0, 1.0, 4.0]], POINTS, similarity={"kind": "exponential"}, readout=tree)
-    head = of_head(data)
-    assert " soft_tree 2 1 -1 2 -2 -3 " in head and head.endswith(" 1 2 3 1 0 2 3 0 1 4 2 0 0 1 0 1 0")
-    maxima = of_head(files.head([[1.0, 0.0], [1.0, 1.0]], POINTS, [0.0, 0.25], readout={"kind": "maximum"}))
-    assert " max maximum " in maxima and maxima.endswith(" 4 2 2 4 0 2 4 4 2 0 1 1 0 1 0")
+@pytest.mark.parametrize(
+    ("weight", "points", "changes", "parts", "end"),
+    [
+        (WEIGHT, None, {"geometry": files.SOFTMAX, "similarity": {"kind": "threshold", "threshold": "0x1p-2"}},
+         "head 2 2 2 softmax threshold 1 4 max linear 1 0 some 0 some 1 2 2", " 2 2 2 0 2 0 3 2 0 0 1 0 1 0"),
+        ([[1.0, 0.0, 2.0], [0.0, 1.0, 4.0]], POINTS, {"similarity": {"kind": "exponential"}, "readout": TREE},
+         " soft_tree 2 1 -1 2 -2 -3 ", " 1 2 3 1 0 2 3 0 1 4 2 0 0 1 0 1 0"),
+        ([[1.0, 0.0], [1.0, 1.0]], POINTS, {"bias": [0.0, 0.25], "readout": {"kind": "maximum"}},
+         " max maximum ", " 4 2 2 4 0 2 4 4 2 0 1 1 0 1 0"),
+    ],
+    ids=["softmax without prototypes", "a tree", "maxima"],
+)  # fmt: skip
+def test_other_geometries_and_readouts(weight, points, changes, parts, end) -> None:
+    head = of_head(files.head(weight, points, **changes))
+    assert parts in head and head.endswith(end)
 
 
 @pytest.mark.parametrize(
@@ -227,10 +231,9 @@ def pictured() -> list[Case]:
     return [case for case in stored("picture") if case.status == "PROVED" and case.network and case.pictures]
 
 
-def test_texts_of_the_corpora_and_of_a_picture() -> None:
-    for case in pictured():
-        data = case.network or b""
-        assert network_text(read_network(data)) == text_of_network(data), case.name
+def test_texts_of_networks_of_the_corpora_and_of_a_picture() -> None:
+    for data in {case.network or b"" for case in pictured()}:
+        assert network_text(read_network(data)) == text_of_network(data)
     assert picture_text(Picture((1, 1, 3), b"\x00\x1a\xff")) == b"picture 001aff\n"
 
 
@@ -244,16 +247,11 @@ def test_texts_of_the_corpora_and_of_a_picture() -> None:
         ({"entails": "not proved"}, "NOT_PROVED", "entailment", "entails entails"),
     ],
 )
-def test_a_picture_is_proved_where_the_program_says_so_and_only_there(
-    answers: dict[str, str], status: str, reason: str, questions: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    case, log = pictured()[0], tmp_path / "asked"
-    told = f"None if question in ('head', 'network') else {answers!r}.get(question, 'proved')"
-    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, f"open({str(log)!r}, 'a').write(question + ' ')\nreturn {told}"))
+def test_a_picture_is_proved_where_the_program_says_so_and_only_there(answers, status, reason, questions, says) -> None:
+    case, asked = pictured()[0], says(**answers)
     auditor = Auditor(case.head, None, "proved", network=case.network, pictures=case.pictures)
     verdict = auditor.check(case.certificate)
-    asked = [question for question in log.read_text().split() if question not in ("head", "network")]
-    assert (verdict.status.value, verdict.reason, " ".join(asked)) == (status, reason, questions)
+    assert (verdict.status.value, verdict.reason, asked.questions) == (status, reason, questions)
     assert ("picture" in verdict.by) == (status == "PROVED")
 
 
