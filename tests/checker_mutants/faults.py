@@ -280,15 +280,15 @@ least.py excludes: a gain exceeds the need
 # Origins.
 origins.py Origin.statement: the squared distance is stated
     self.distance**2 => self.distance
-    unit/checker/test_picture_files.py::test_a_distance_is_stated_exactly_as_its_square
+    unit/checker/test_picture_files.py::test_a_distance_is_stated_exactly_as_its_square_and_a_cosine_is_a_lower_end[distance]
 origins.py Origin.statement: a cosine is an upper end
     PatchStatement(self.patch, self.prototype, self.cosine, most)
     => PatchStatement(self.patch, self.prototype, None, self.cosine if most is None else most)
-    unit/checker/test_picture_files.py::test_a_cosine_is_a_lower_end
+    unit/checker/test_picture_files.py::test_a_distance_is_stated_exactly_as_its_square_and_a_cosine_is_a_lower_end[cosine]
 origins.py Origin.statement: it is about the first patch
     PatchStatement(self.patch, self.prototype, self.cosine, most)
     => PatchStatement(0, self.prototype, self.cosine, most)
-    unit/checker/test_picture_files.py::test_a_distance_is_stated_exactly_as_its_square
+    unit/checker/test_picture_files.py::test_a_distance_is_stated_exactly_as_its_square_and_a_cosine_is_a_lower_end[distance]
 origins.py read_origins: nothing has to be stated
     never not origins
     corpus/test_messages.py::test_what_is_refused_is_told_why[origins/empty]

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from html import escape
-from importlib import import_module
 from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any
@@ -21,6 +21,8 @@ from verale.certificate.statements import (
     statement_of,
 )
 from verale.certificate.words import below
+from verale.checker.certificate import read_certificate
+from verale.checker.errors import FormatError
 from verale.errors import CertificateError, VeraleError, naming
 from verale.files import read, write_atomically
 from verale.paradigms import PARADIGMS
@@ -131,29 +133,20 @@ class Certificate:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Certificate:
-        """Read a certificate without proving it: the checker has readers of its own. Raises CertificateError."""
+        """What the checker reads of these bytes, as numbers to compute with; nothing is proved. Raises
+        CertificateError."""
         try:
-            subject, predicate = decode(data)
-            digests = {entry["name"]: entry["digest"]["sha256"] for entry in subject}
-            return cls(
-                head=digests["head"],
-                latents=digests.get("latents"),
-                network=digests.get("network"),
-                picture=digests.get("picture"),
-                arithmetic=predicate.get("arithmetic"),
-                predicted=predicate["predicted"],
-                paradigm=predicate["paradigm"],
-                patches=predicate["patches"],
-                statements=tuple(map(statement_of, predicate["statements"])),
-                margins=tuple(None if margin is None else float.fromhex(margin) for margin in predicate["margins"]),
-                minimal="minimality" in predicate["claims"],
-                version=predicate["generator"]["version"],
-                prices=tuple(map(Prices.of, predicate["hints"].get("prices", []))),
-            )
-        except (ValueError, RecursionError, OverflowError) as error:
+            given = read_certificate(data)
+        except FormatError as error:
             raise CertificateError(f"is not a certificate: {error}") from error
-        except (KeyError, TypeError, AttributeError, IndexError) as error:
-            raise CertificateError(f"is not a certificate v1: field {error} is missing or malformed") from error
+        return cls(
+            **{name: getattr(given, name) for name in _ALIKE},
+            statements=tuple(map(statement_of, given.statements)),
+            margins=tuple(None if margin is None else float(margin) for margin in given.margins),
+            minimal="minimality" in given.claims,
+            version=json.loads(data)["predicate"]["generator"]["version"],
+            prices=tuple(Prices(c, tuple(of), tuple(map(float, of.values()))) for c, of in given.prices.items()),
+        )
 
     def __repr__(self) -> str:
         margin = min((margin for margin in self.margins if margin is not None), default=None)
@@ -182,14 +175,11 @@ class Certificate:
         )
 
     def _repr_html_(self) -> str:
-        """The HTML that notebooks show: that of `verale.show`, without anything but the certificate; of one that the
-        checker cannot read, why it cannot."""
-        # What shows certificates stands on the other side of the wall, so it is looked up by its name in the package.
+        """The HTML that notebooks show, by `html_of`; of a certificate that the checker cannot read, why it cannot."""
         try:
-            shown: str = import_module("verale").show(self)._repr_html_()
+            return html_of(self)
         except VeraleError as error:
-            return f"<div><p>{escape(str(self))}</p><p>{escape(str(error))}</p></div>"
-        return shown
+            return f"{_plain(self)}<p>{escape(str(error))}</p>"
 
     def save(self, path: str | Path) -> None:
         """Write the certificate to a file: to a temporary name first, then renamed."""
@@ -202,7 +192,15 @@ class Certificate:
             return cls.from_bytes(read(path, "a certificate (.ale.json)"))
 
 
+def _plain(certificate: Certificate) -> str:
+    return f"<pre>{escape(str(certificate))}</pre>"
+
+
+html_of: Callable[[Certificate], str] = _plain
+"""What notebooks show of a certificate. Pages stand above it: `verale` puts here what `verale.show` gives."""
 TYPE = "urn:verale:certificate:v1"
+_ALIKE = ("head", "latents", "network", "picture", "arithmetic", "predicted", "paradigm", "patches")
+"""What the checker's record holds in the same form."""
 
 
 def encode(subject: list[dict[str, Any]], predicate: dict[str, Any]) -> bytes:
@@ -211,11 +209,3 @@ def encode(subject: list[dict[str, Any]], predicate: dict[str, Any]) -> bytes:
     document = {"_type": TYPE, "subject": subject, "predicate": predicate | {"statements": []}}
     text = json.dumps(document, ensure_ascii=False)
     return (text.replace('"statements": []', f'"statements": [\n{statements}\n]', 1) + "\n").encode()
-
-
-def decode(data: bytes) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Subject and predicate. Raises ValueError, KeyError, TypeError: malformed; CertificateError: an unknown type."""
-    document = json.loads(data)
-    if document["_type"] != TYPE:
-        raise CertificateError(f"_type is {document['_type']!r}, expected {TYPE!r}")
-    return document["subject"], document["predicate"]

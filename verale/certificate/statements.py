@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, get_args
 
 from verale.certificate.words import between, enumerated, meant_by
+from verale.checker import certificate as read
 from verale.errors import CertificateError
 
 
@@ -109,6 +110,7 @@ class SumStatement:
 
 Statement = PatchStatement | ActivationStatement | OrderStatement | FloorStatement | SumStatement
 
+_CLASSES: dict[str, type[Statement]] = {each.__name__: each for each in get_args(Statement)}
 _KINDS = {
     "PatchStatement": ("about a patch", "about patches"),
     "ActivationStatement": ("about an activation", "about activations"),
@@ -154,26 +156,12 @@ def counted(statements: Sequence[object]) -> str:
     return f"{total}: {enumerated(kinds)}"
 
 
-def statement_of(value: dict[str, Any]) -> Statement:
-    """The statement with this JSON form. Raises KeyError, TypeError, ValueError: malformed."""
-    if "rivals" in value:
-        rivals = value["rivals"]
-        return SumStatement(None if rivals is None else tuple(rivals), float.fromhex(value["upper"]))
-    if "except" in value:
-        if ("upper" in value) == ("lower" in value):
-            raise ValueError("a clause with except needs one of upper and lower")
-        if "upper" in value:
-            return OrderStatement(tuple(value["except"]), float.fromhex(value["upper"]))
-        return FloorStatement(tuple(value["except"]), float.fromhex(value["lower"]))
-    lower, upper = -math.inf, math.inf
-    low, high = value["interval"]
-    if low is not None:
-        _check_finite(lower := float.fromhex(low))
-    if high is not None:
-        _check_finite(upper := float.fromhex(high))
-    if "patch" in value:
-        return PatchStatement(value["patch"], value["prototype"], lower, upper)
-    return ActivationStatement(value["prototype"], lower, upper)
+def statement_of(given: read.Statement) -> Statement:
+    """A statement that the checker has read, with floats for ends."""
+    kind, ends = _CLASSES[type(given).__name__], {"lower": -math.inf, "upper": math.inf}
+    values = {each.name: getattr(given, each.name) for each in fields(kind)}
+    known = {side: float(values[side]) for side in ends if values.get(side) is not None}
+    return kind(**values | {side: end for side, end in ends.items() if side in values} | known)
 
 
 @dataclass(frozen=True)
@@ -202,11 +190,6 @@ class Prices:
     def to_json(self) -> dict[str, Any]:
         prices = [value.hex() for value in self.values]
         return {"rival": self.rival, "prototypes": list(self.prototypes), "prices": prices}
-
-    @classmethod
-    def of(cls, value: dict[str, Any]) -> Prices:
-        """The prices with this JSON form. Raises KeyError, TypeError, ValueError: malformed."""
-        return cls(value["rival"], tuple(value["prototypes"]), tuple(map(float.fromhex, value["prices"])))
 
 
 def check_indices(*indices: int) -> None:

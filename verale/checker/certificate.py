@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from .dyadic import about
 from .errors import FormatError
-from .head import Head
 from .read.formats import LARGEST as LARGEST
 from .read.formats import (
     Readers,
@@ -31,6 +30,9 @@ from .read.formats import (
     text,
 )
 from .read.similarities import COSINES, GEOMETRIES
+
+if TYPE_CHECKING:
+    from .head import Head
 
 _TYPE = "urn:verale:certificate:v1"
 _CLAIMS = ("entailment", "instance", "picture", "minimality")

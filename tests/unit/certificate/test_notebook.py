@@ -16,7 +16,8 @@ from support.small import small_head, small_latents
 from support.told import statement
 
 import verale
-from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
+from verale import Certificate
+from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, record
 from verale.certificate.words import below
 from verale.search import best_paradigm
 from verale.search.explain import explain
@@ -83,6 +84,7 @@ def test_what_a_file_may_hold_is_escaped():
     (certificate, *_) = certificates("euclidean")
     text = replace(certificate, paradigm="<script>alert(1)</script>")._repr_html_()
     assert "<script" not in text and "&lt;script&gt;" in text
+    assert "<script" not in record._plain(replace(certificate, paradigm="<script>")), "before verale gives pages"
     named = verale.show(certificate, classes=("<b>", "<i>", "<u>"))._repr_html_()
     assert Tags(named).names.isdisjoint({"i", "u"}) and "<b><" not in named
 

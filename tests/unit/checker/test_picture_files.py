@@ -8,19 +8,23 @@ import os
 import pickle
 import re
 import shutil
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import jsonschema
 import pytest
+from support import files
 from support.networks import chunk
 
 import verale
 from verale.checker import Auditor
 from verale.checker.__main__ import main
+from verale.checker.certificate import Certificate
 from verale.checker.errors import NetworkError, PictureError, UnprovedError
 from verale.checker.file_auditor import FileAuditor
 from verale.checker.origins import Origin, judge_origins, read_origins
+from verale.checker.proved.claims import ProvedClaims
 from verale.errors import InputError, UsageError
 from verale.runs.audit_log import read_record
 from verale.soundness.corpus.cases import Case, stored
@@ -63,23 +67,21 @@ def test_an_auditor_of_pictures_can_be_sent_to_another_process(folder: Path, pic
     assert sent.check((folder / "c").read_bytes()).claims == {"entailment": "proved", "picture": "proved"}
 
 
-def test_errors_name_the_file(folder: Path, tmp_path: Path) -> None:
-    (folder / "empty").mkdir()
-    with pytest.raises(PictureError, match="empty: holds no PNG file"):
-        auditor(folder, "empty")
-    (folder / "bad").mkdir()
+def test_errors_name_the_file(folder: Path) -> None:
+    for name in ("empty", "bad"):
+        (folder / name).mkdir()
     (folder / "bad" / "2.png").write_bytes(b"no picture")
-    with pytest.raises(PictureError, match=r"bad/2\.png: pictures file: "):
-        auditor(folder, "bad")
-    (folder / "n").write_bytes(b"")
-    with pytest.raises(NetworkError, match=r"/n: network file: the file has 0 bytes"):
-        auditor(folder, "p")
-    with pytest.raises(NetworkError, match=r"/p: pictures are given without a network"):
-        FileAuditor(str(folder / "h"), None, pictures=str(folder / "p"))
-    with pytest.raises(PictureError, match=r"/n: a network is given without pictures"):
-        FileAuditor(str(folder / "h"), None, network=str(folder / "n"))
-    with pytest.raises(OSError, match="nowhere"):
-        auditor(folder, "nowhere")
+    for pictures, network, error, message in (
+        ("empty", "n", PictureError, "empty: holds no PNG file"),
+        ("bad", "n", PictureError, r"bad/2\.png: pictures file: "),
+        ("p", "p", NetworkError, r"/p: network file: "),
+        ("p", None, NetworkError, r"/p: pictures are given without a network"),
+        (None, "n", PictureError, r"/n: a network is given without pictures"),
+        ("nowhere", "n", OSError, "nowhere"),
+    ):
+        given = (None if name is None else str(folder / name) for name in (network, pictures))
+        with pytest.raises(error, match=message):
+            FileAuditor(str(folder / "h"), None, "arb", *given)
 
 
 def test_one_bad_picture_costs_the_certificate_that_names_it(folder: Path) -> None:
@@ -135,17 +137,17 @@ def test_the_command_of_the_checker(folder: Path, capsys: pytest.CaptureFixture[
 
 
 def test_python_says_what_is_wrong(folder: Path) -> None:
-    with pytest.raises(UsageError, match="belong together"):
-        verale.audit(folder / "c", folder / "h", network=folder / "n")
-    with pytest.raises(InputError, match="nowhere: cannot be read"):
-        verale.audit(folder / "c", folder / "h", network=folder / "n", pictures=folder / "nowhere")
     (folder / "empty").mkdir()
-    with pytest.raises(InputError, match="empty: holds no PNG file"):
-        verale.audit(folder / "c", folder / "h", network=folder / "n", pictures=folder / "empty")
-    with pytest.raises(InputError, match="h: network file: "):
-        verale.audit(folder / "c", folder / "h", network=folder / "h", pictures=folder / "p")
-    with pytest.raises(InputError, match="h: pictures file: "):
-        verale.audit(folder / "c", folder / "h", network=folder / "n", pictures=folder / "h")
+    for network, pictures, error, message in (
+        ("n", None, UsageError, "belong together"),
+        ("n", "nowhere", InputError, "nowhere: cannot be read"),
+        ("n", "empty", InputError, "empty: holds no PNG file"),
+        ("h", "p", InputError, "h: network file: "),
+        ("n", "h", InputError, "h: pictures file: "),
+    ):
+        with pytest.raises(error, match=message):
+            seen = {"pictures": folder / pictures} if pictures else {}
+            verale.audit(folder / "c", folder / "h", network=folder / network, **seen)
 
 
 # Origins files: what they state exactly, and who is asked of which origins.
@@ -159,15 +161,14 @@ def auditor_of(case: Case, kernel: str = "arb", **changes: object) -> Auditor:
     return Auditor(case.head, None, kernel, **{"network": case.network, "pictures": case.pictures, **changes})  # type: ignore[arg-type]
 
 
-def test_a_distance_is_stated_exactly_as_its_square() -> None:
-    statement = Origin(3, "0" * 64, 5, distance=Fraction(1, 3)).statement
-    assert (statement.patch, statement.prototype) == (5, 3)
-    assert (statement.lower, statement.upper) == (None, Fraction(1, 9))
-
-
-def test_a_cosine_is_a_lower_end() -> None:
-    statement = Origin(3, "0" * 64, 5, cosine=Fraction(-1, 3)).statement
-    assert (statement.lower, statement.upper) == (Fraction(-1, 3), None)
+@pytest.mark.parametrize(
+    ("stated", "ends"),
+    [({"distance": Fraction(1, 3)}, (None, Fraction(1, 9))), ({"cosine": Fraction(-1, 3)}, (Fraction(-1, 3), None))],
+    ids=["distance", "cosine"],
+)
+def test_a_distance_is_stated_exactly_as_its_square_and_a_cosine_is_a_lower_end(stated, ends) -> None:
+    statement = Origin(3, "0" * 64, 5, **stated).statement
+    assert (statement.patch, statement.prototype, statement.lower, statement.upper) == (5, 3, *ends)
 
 
 def test_origins_are_judged_one_by_one_where_not_all_are_proved() -> None:
@@ -194,14 +195,12 @@ def test_origins_of_a_picture_are_asked_together(monkeypatch: pytest.MonkeyPatch
     assert sorted(asked) == [1, 1, 2]
 
 
-@pytest.mark.parametrize(("kernel", "by"), [("both", "both"), ("all", "all"), ("proved", "proved")])
-def test_who_proves_is_said(kernel: str, by: str) -> None:
-    assert {each.by for each in judge_origins(auditor_of(FOUR, kernel), FOUR.certificate)} == {by}
+@pytest.mark.parametrize("kernel", ["both", "all", "proved"])
+def test_who_proves_is_said(kernel: str) -> None:
+    assert {each.by for each in judge_origins(auditor_of(FOUR, kernel), FOUR.certificate)} == {kernel}
 
 
 def test_by_default_what_the_program_does_not_prove_is_asked_of_arb(monkeypatch: pytest.MonkeyPatch) -> None:
-    from verale.checker.proved.claims import ProvedClaims
-
     monkeypatch.setattr(ProvedClaims, "holds", lambda self, certificate, seen: False)
     judged = judge_origins(auditor_of(FOUR, "proved-or-arb"), FOUR.certificate)
     assert {(each.by, each.exit_code) for each in judged} == {("arb", 0)}
@@ -218,10 +217,6 @@ def test_without_a_network_nothing_is_proved() -> None:
 @pytest.mark.parametrize("kernel", ["arb", "proved"])
 def test_the_claim_picture_is_not_proved_of_no_picture(kernel: str) -> None:
     """Of a certificate that is asked without network."""
-    from dataclasses import replace
-
-    from verale.checker.certificate import Certificate
-
     document = read_origins(FOUR.certificate)
     ends = (None, Fraction(1)), ("entailment",)
     certificate = Certificate(document.head, None, 0, "projection", 4, (document.origins[0].statement,), *ends)
@@ -233,13 +228,9 @@ def test_the_claim_picture_is_not_proved_of_no_picture(kernel: str) -> None:
 
 def test_a_mask_that_needs_more_patches_is_not_passed_over() -> None:
     """The head's mask has more columns than the network has patches."""
-    from support import files
-
     mask = [[1.0] * 5] * 4
-    weight = json.loads("[[1.0, 1.0, 1.0, 1.0], [-1.0, -1.0, -1.0, -1.0]]")
+    weight = [[1.0] * 4, [-1.0] * 4]
     masked = files.head(weight, [[0.25, 0.75]] * 4, mask=mask, pooling={"kind": "masked_max"})
-    import hashlib
-
     document = json.loads(FOUR.certificate) | {"head": hashlib.sha256(masked).hexdigest()}
     changed = Auditor(masked, None, "arb", network=FOUR.network, pictures=FOUR.pictures)
     judged = judge_origins(changed, json.dumps(document).encode())
