@@ -705,7 +705,7 @@ read/formats.py index: a truth value is an integer
     unit/checker/read/test_formats.py::test_index_refuses[True]
 read/formats.py nullable: a missing end is 0
     None if value is None else read(value, where) => Fraction(0) if value is None else read(value, where)
-    unit/checker/read/test_head_file.py::test_reads_a_euclidean_head
+    unit/checker/read/test_formats.py::test_reads_a_euclidean_head
 read/formats.py _object: of two fields of one name the last one counts
     never len(value) != len(pairs)
     corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/repeated-key]
@@ -714,17 +714,17 @@ read/formats.py read_tensors: a header may be longer than the file
     corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/head-tail]
 read/head_file.py read_head_file: the digest is of the description alone
     hashlib.sha256(data) => hashlib.sha256(repr(description).encode('utf-8'))
-    unit/checker/read/test_head_file.py::test_reads_a_euclidean_head
+    unit/checker/read/test_formats.py::test_reads_a_euclidean_head
 read/head_file.py HeadFile._check_domain: a domain may be empty
     without self.depth
-    unit/checker/read/test_head_file.py::test_a_ball_that_misses_the_box_is_refused_and_one_that_touches_it_is_not
+    unit/checker/read/test_formats.py::test_a_ball_that_misses_the_box_is_refused_and_one_that_touches_it_is_not
 read/head_file.py HeadFile._check_tensors: numbers may be infinite
     without tensor.check_finite()
     corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/head-infinity]
 read/head_file.py HeadFile._check_pooling: means of distances go with every readout
     kind.startswith('max_minus') and self.readout.kind != 'linear'
     => kind == 'max_minus_mean' and self.readout.kind != 'linear'
-    unit/checker/read/test_head_file.py::test_parts_go_together_as_the_specification_says
+    unit/checker/read/test_formats.py::test_parts_go_together_as_the_specification_says
 head.py _mask: both banks look everywhere
     ((0,),) * token + ((1,),) * (file.count - token) => ((0, 1),) * file.count
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean-banks]
@@ -889,7 +889,7 @@ file_auditor.py FileAuditor.audit: an audited file is read again by its name
     unit/checker/test_file_auditor.py::test_bytes_are_audited_under_any_name
 verdict.py print_line: a line may end in its middle
     printable(line) => line
-    unit/checker/test_main.py::test_a_line_is_one_line
+    unit/checker/test_verdict.py::test_a_line_is_one_line
 verdict.py standard_streams: a verdict that is printed nowhere is one
     never printed.failure is not None
     unit/checker/test_streams.py::test_what_is_not_printed_whole_is_not_done[0]
@@ -898,7 +898,7 @@ verdict.py _Sink.write: what takes nothing is a reader who left
     unit/checker/test_streams.py::test_what_is_not_printed_whole_is_not_done[0]
 __main__.py main: the code is that of the last certificate
     most_severe(codes) => codes[-1]
-    unit/checker/test_main.py::test_one_bad_file_never_stops_the_rest
+    unit/checker/test_verdict.py::test_one_bad_file_never_stops_the_rest
 
 # The proved checker.
 proved/text.py _integers: signs are lost
@@ -954,7 +954,7 @@ proved/program.py Program.start: another script is sent than was digested
     unit/checker/proved/test_audit.py::test_without_an_executable_the_script_proves_and_the_verdict_says_so
 proved/script_host.py _said: what is no text is told as one
     isinstance(said, str) => True
-    unit/checker/proved/test_script.py::test_what_is_no_text_takes_too_much_or_fails_proves_nothing
+    unit/checker/proved/test_dialogue.py::test_what_is_no_text_takes_too_much_or_fails_proves_nothing
 proved/claims.py ProvedClaims._begun: a child of a fork asks its parent's program
     without not self._dialogue.is_open
     unit/checker/test_sharing.py::test_a_pool_that_is_forked_after_it_was_used

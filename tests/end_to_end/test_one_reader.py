@@ -9,8 +9,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from support.commands import in_process
@@ -32,14 +32,9 @@ from verale.runs.explained_run import HeadOfRun
 from verale.runs.seen import SeenPictures
 
 
-@dataclass(frozen=True)
-class Folders:
-    """What is valid.
-
-    Attributes:
-        latents: certificates of latents, with their head and images.
-        pictured: a head, a network and pictures, and certificates of them in `out`.
-    """
+class Folders(NamedTuple):
+    """What is valid: certificates of latents, with their head and images; a head, a network and pictures, and
+    certificates of them in `out`."""
 
     latents: Path
     pictured: Path
@@ -134,28 +129,20 @@ def strange(kind: str, folders: Folders) -> Iterator[Strange]:
             yield from of_tensors((folders.pictured / "p.safetensors").read_bytes(), "pictures", floats=False)
 
 
+READERS = ("head", "latents", "network", "PNG", "pictures")
+
+
 def answer(reading: Reading, folders: Folders, path: Path) -> str | None:
-    """What is wrong with a file, without any name of a file; None if it is read."""
+    """What is wrong with a file, in the reader's own sentence, from `head file: ` and the like on; None if it is
+    read."""
     try:
         reading(folders, path)
     except (CheckerError, InputError) as error:
-        return (
-            str(error)
-            .rpartition("safetensors: " if ".safetensors: " in str(error) else ".png: ")[2]
-            .replace(f"{path}: ", "")
-        )
+        message = str(error)
+        said = message.rpartition(".safetensors: " if ".safetensors: " in message else ".png: ")[2]
+        said = said.replace(f"{path}: ", "")
+        return said[min((at for each in READERS if (at := said.find(f"{each} file: ")) >= 0), default=0) :]
     return None
-
-
-def reason(message: str | None) -> str | None:
-    """The reader's own sentence, from `head file: ` and the like on."""
-    if message is None:
-        return None
-    starts = [
-        message.find(each)
-        for each in ("head file: ", "latents file: ", "network file: ", "PNG file: ", "pictures file: ")
-    ]
-    return message[min((at for at in starts if at >= 0), default=0) :]
 
 
 @pytest.mark.parametrize("kind", READINGS)
@@ -165,7 +152,7 @@ def test_everyone_gives_the_same_answer(kind: str, valid: Folders, tmp_path: Pat
         path = tmp_path / str(number) / ("p.png" if kind == "picture" else "strange")
         path.parent.mkdir()
         path.write_bytes(data)
-        answers = {reader: reason(answer(reading, valid, path)) for reader, reading in READINGS[kind].items()}
+        answers = {reader: answer(reading, valid, path) for reader, reading in READINGS[kind].items()}
         if len(set(answers.values())) != 1 or refused != (answers["audit"] is not None):
             wrong.append((name, refused, answers))
         seen[refused] += 1

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
 
@@ -144,41 +145,33 @@ def test_it_answers_until_the_input_ends(proved_checker) -> None:
     assert answers[0].endswith(" ready") and len({answer.split(" ", 2)[2] for answer in answers[1:]}) == 1
 
 
-@every(
-    "line",
-    [
-        b"\n",
-        b"x\n",
-        HEAD_LINE,
-        b"entails 1 2710\n",
-        b"entails -1 2710 " + QUESTION,
-        b"entails 1 x " + QUESTION,
-        b"proves 1 2710 " + QUESTION,
-        b"entails 1 2710 " + CERTIFICATE_TEXT,
-        b"entails 1 2710 " + QUESTION[:-1] + b" 0\n",
-        b"entails 1 2710 " + CERTIFICATE_TEXT[:-1] + b" image 1 0\n",
-        b"minimal 1 2710 " + CERTIFICATE_TEXT,
-        b"minimal 1 2710 " + CERTIFICATE_TEXT[:-1] + b" none\n",
-        b"minimal 1 2710 " + CERTIFICATE_TEXT[:-1] + b" nothing 0\n",
-        b"needed 1 2710 " + CERTIFICATE_TEXT[:-1] + b" nothing\n",
-        b"needed 1 2710 " + CERTIFICATE_TEXT[:-1] + b" nothing -1\n",
-        b"needed 1 2710 " + CERTIFICATE_TEXT[:-1] + b" nothing %x\n" % STATED,
-        b"needed 1 2710 " + CERTIFICATE_TEXT[:-1] + b" nothing 0 0\n",
-        b"instance 1 2710 " + CERTIFICATE_TEXT,
-        b"instance 1 2710 " + CERTIFICATE_TEXT[:-1] + b" image 1 0000\n",
-        b"entails 1 2710 " + QUESTION[:-1],
-        b"entails 1 2710 " + CERTIFICATE_TEXT[:40],
-    ],
-)
+def breaking() -> Iterator[bytes]:
+    """Lines that are no question."""
+    yield from (b"\n", b"x\n", HEAD_LINE, b"entails 1 2710\n", b"proves 1 2710 " + QUESTION)
+    yield from (b"entails %b " % numbers + QUESTION for numbers in (b"-1 2710", b"1 x"))
+    yield from (b"entails 1 2710 " + line for line in (CERTIFICATE_TEXT, QUESTION[:-1] + b" 0\n", QUESTION[:-1]))
+    yield b"entails 1 2710 " + CERTIFICATE_TEXT[:40]
+    for question, rests in {
+        b"entails": (b" image 1 0",),
+        b"minimal": (b"", b" none", b" nothing 0"),
+        b"needed": (b" nothing", b" nothing -1", b" nothing %x" % STATED, b" nothing 0 0"),
+        b"instance": (b"", b" image 1 0000"),
+    }.items():
+        yield from (b"%b 1 2710 %b%b\n" % (question, CERTIFICATE_TEXT[:-1], rest) for rest in rests)
+
+
+@every("line", breaking())
 def test_a_question_that_breaks_the_grammar_ends_it(line, proved_checker) -> None:
     answers, code = said(proved_checker, HEAD_LINE, line, b"entails 2 2710 " + QUESTION)
     assert code == 2 and len(answers) == 2 and answers[1].startswith("error: ")
 
 
 @pytest.mark.parametrize("part", [b"e", b"entails 1 ", b"entails 1 2710 " + CERTIFICATE_TEXT[:40]])
-def test_half_a_line_is_an_error(part, proved_checker) -> None:
+def test_half_a_line_and_a_question_before_the_head_are_errors(part, proved_checker) -> None:
     answers, code = said(proved_checker, HEAD_LINE, part)
     assert code == 2 and answers[1:] == ["error: the input ends within a line"]
+    answers, code = said(proved_checker, b"entails 0 2710 " + QUESTION)
+    assert code == 2 and answers[0].startswith("error: ")
 
 
 def test_what_is_not_covered_is_said(proved_checker) -> None:
@@ -192,30 +185,23 @@ def test_what_is_not_covered_is_said(proved_checker) -> None:
     assert ([answer.split(" ", 2)[2] for answer in answers], code) == (["ready", why, why], 0)
 
 
-def test_a_question_before_the_head_ends_it(proved_checker) -> None:
-    answers, code = said(proved_checker, b"entails 0 2710 " + QUESTION)
-    assert code == 2 and answers[0].startswith("error: ")
+ROW = b" 40000" + b" 123456789abcdef0123456789abcdef" * 2**18
+LONG = b"head 0 %x head 40000 4 2 euclidean log_ratio 1 400 max linear 1 4" + ROW * 4 + b"\n"
+"""A head that takes much longer to read, within so many milliseconds."""
 
 
-def test_time_is_limited(proved_checker) -> None:
-    """Of a head that takes much longer to read; the question after it is answered."""
-    row = b" 40000" + b" 123456789abcdef0123456789abcdef" * 2**18
-    head = b"head 0 %x head 40000 4 2 euclidean log_ratio 1 400 max linear 1 4" + row * 4 + b"\n"
+@pytest.mark.parametrize(
+    ("milliseconds", "memory", "limit"),
+    [(10, 500, "it took more processor time than was allowed"), (0xFFFFFF, 30, "it took more than 30 MB")],
+)
+def test_time_and_memory_are_limited(milliseconds, memory, limit, proved_checker) -> None:
+    """The question after it is answered."""
     start = time.process_time()
-    answers, code = said(proved_checker, head % 10, HEAD_LINE.replace(b"head 0", b"head 1"))
-    assert [answer.split(" ", 2)[2] for answer in answers] == [
-        "limit: it took more processor time than was allowed",
-        "ready",
-    ]
-    assert code == 0 and int(answers[0].split()[1], 16) < 5000 and time.process_time() - start < 60
-
-
-def test_memory_is_limited(proved_checker) -> None:
-    row = b" 40000" + b" 123456789abcdef0123456789abcdef" * 2**18
-    head = b"head 0 ffffff head 40000 4 2 euclidean log_ratio 1 400 max linear 1 4" + row * 4 + b"\n"
-    answers, code = said(proved_checker, head, HEAD_LINE.replace(b"head 0", b"head 1"), memory=30)
-    assert [answer.split(" ", 2)[2] for answer in answers] == ["limit: it took more than 30 MB", "ready"]
-    assert code == 0
+    lines = LONG % milliseconds, HEAD_LINE.replace(b"head 0", b"head 1")
+    answers, code = said(proved_checker, *lines, memory=memory)
+    assert [answer.split(" ", 2)[2] for answer in answers] == [f"limit: {limit}", "ready"] and code == 0
+    assert milliseconds > 10 or int(answers[0].split()[1], 16) < 5000
+    assert time.process_time() - start < 60
 
 
 def test_masses_of_many_patches_are_proved_by_sums(proved_checker, monkeypatch) -> None:

@@ -793,7 +793,7 @@ report/picture.py _drawn: a figure says PROVED of anything
     unit/report/test_picture.py::test_what_is_not_audited_is_not_called_proved[top_k]
 report/single.py show: a notebook says PROVED of anything
     verdict.status.value => 'PROVED'
-    unit/certificate/test_notebook.py::test_with_head_and_latents_it_is_audited_now
+    unit/certificate/test_certificate.py::test_with_head_and_latents_it_is_audited_now
 report/single.py Shown.claim: what is claimed is called proved
     said.get(self.verdict.status, 'Claimed, and not proved') => 'Proved'
     end_to_end/test_show.py::test_what_does_not_follow_is_not_called_proved
@@ -814,7 +814,7 @@ certificate/words.py float_below: a number of a table is greater than the margin
     unit/certificate/test_words.py::test_a_number_of_a_table_is_below_however_it_is_printed
 certificate/words.py percent: nearly all is all
     1000 * part // whole => round(1000 * part / whole)
-    unit/certificate/test_words.py::test_a_share_is_all_only_if_it_is
+    unit/certificate/test_words.py::test_they_are_short_and_plain_and_a_share_is_all_only_if_it_is
 certificate/words.py prototypes_named: a list is cut
     enumerated(said) => enumerated([*said[:8], '...'])
     unit/certificate/test_words.py::test_no_list_leaves_out_any_prototype

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.cases import every
 
 from verale.certificate.words import (
     about,
@@ -108,30 +109,36 @@ def test_a_number_is_told_with_all_its_digits_where_it_is_the_interval():
     assert between(1e20, 1e20) == "[1e+20, 1e+20]"
 
 
-def test_they_are_short_and_plain():
-    assert (below(0.3), below(0.5), below(0.0), below(100.0)) == ("0.2999", "0.5", "0", "100")
-    assert (below(-0.1, 2), below(5e-324), above(5e-324)) == ("-0.11", "4.94e-324", "4.941e-324")
-    assert (below(2.0**1023), above(1e-308), about(123456.0)) == ("8.988e+307", "1e-308", "123500")
-    assert (about(2.5, 1), about(3.5, 1), about(math.inf), above(-math.inf)) == ("2", "4", "inf", "-inf")
-    assert (written(1e-4), written(-0.0), written(0.1 + 0.2), written(1e300)) == (
-        "0.0001",
-        "0",
-        "0.30000000000000004",
-        "1e+300",
-    )
-    outside = math.nextafter(0.3, 1)
-    assert (lower_end(0.3), upper_end(outside), upper_end(0.3)) == ("0.3", "0.3", "0.29999999999999998")
-    assert (between(0.3, outside), between(None, 0.5), between(-1.0, math.inf)) == (
-        "[0.3, 0.3]",
-        "at most 0.5",
-        "at least -1",
-    )
+OUTSIDE = math.nextafter(0.3, 1)
+
+
+@every(
+    ("say", "rows"),
+    [
+        (below, {(0.3,): "0.2999", (0.5,): "0.5", (0.0,): "0", (100.0,): "100", (5e-324,): "4.94e-324",
+                 (2.0**1023,): "8.988e+307", (-0.1, 2): "-0.11"}),
+        (above, {(5e-324,): "4.941e-324", (1e-308,): "1e-308", (-math.inf,): "-inf"}),
+        (about, {(123456.0,): "123500", (2.5, 1): "2", (3.5, 1): "4", (math.inf,): "inf"}),
+        (written, {(1e-4,): "0.0001", (-0.0,): "0", (0.1 + 0.2,): "0.30000000000000004", (1e300,): "1e+300"}),
+        (lower_end, {(0.3,): "0.3"}),
+        (upper_end, {(0.3,): "0.29999999999999998", (OUTSIDE,): "0.3"}),
+        (between, {(0.3, OUTSIDE): "[0.3, 0.3]", (None, 0.5): "at most 0.5", (-1.0, math.inf): "at least -1"}),
+        (percent, {(1, 60): "1.6 %", (34, 60): "56.6 %", (999, 1000): "99.9 %", (1999, 2000): "99.9 %",
+                   (5, 5): "100.0 %", (0, 5): "0.0 %"}),
+    ],
+)  # fmt: skip
+def test_they_are_short_and_plain_and_a_share_is_all_only_if_it_is(say, rows):
+    for arguments, told in rows.items():
+        assert say(*arguments) == told
 
 
 def test_the_claim_counts():
-    assert "satisfies the 2 statements about patches is classified as bee" in claim("bee", 2, "0.5", "patches")
-    assert "the one statement about activations" in claim("bee", 1, "0.5", "activations")
-    assert "Every latent tensor of the head's domain is classified" in claim("bee", 0, "0.5", "")
+    for size, about_what, said in (
+        (2, "patches", "satisfies the 2 statements about patches is classified as bee"),
+        (1, "activations", "the one statement about activations"),
+        (0, "", "Every latent tensor of the head's domain is classified"),
+    ):
+        assert said in claim("bee", size, "0.5", about_what)
 
 
 def numbers_in(said: str) -> list[int]:
@@ -167,14 +174,3 @@ def test_no_list_leaves_out_any_prototype(exempt, prototypes):
     assert (every - set(named) if said.startswith("every") else set(named)) == every - exempt
     count = re.search(r"(\d+) prototypes", said)
     assert count is None or int(count[1]) == len(named)
-
-
-def test_a_share_is_all_only_if_it_is():
-    assert [percent(*each) for each in ((1, 60), (34, 60), (999, 1000), (1999, 2000), (5, 5), (0, 5))] == [
-        "1.6 %",
-        "56.6 %",
-        "99.9 %",
-        "99.9 %",
-        "100.0 %",
-        "0.0 %",
-    ]
