@@ -49,7 +49,8 @@ def auditor(folder: Path, **options: Any) -> FileAuditor:
 
 
 def test_bytes_are_audited_under_any_name(folder: Path) -> None:
-    from_file, given = auditor(folder).audit(str(folder / "good")), auditor(folder).audit("a name", GOOD)
+    once = auditor(folder)
+    from_file, given = once.audit(str(folder / "good")), once.audit("a name", GOOD)
     assert given.record | {"seconds": 0} == from_file.record | {"certificate": "a name", "seconds": 0}
 
 
@@ -108,13 +109,16 @@ def test_the_default_needs_and_names_what_it_loads_later(folder: Path, monkeypat
         FileAuditor(str(folder / "head"), None)
 
 
+def printed(command: str, folder: Path) -> str:
+    """The digest that a command of the document prints in a folder."""
+    found = re.search(command, TEXT, re.M)
+    assert found
+    done = subprocess.run(["bash", "-c", found[1]], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.split()[0]
+
+
 def test_the_checkers_digest_is_what_the_documented_command_prints() -> None:
-    command = re.search(r"^\$ cd verale/checker && (.*)$", TEXT, re.M)
-    assert command
-    printed = subprocess.run(
-        ["bash", "-c", command[1]], cwd=ROOT / "verale" / "checker", capture_output=True, text=True, check=True
-    )
-    assert printed.stdout.split()[0] == checker_digest()
+    assert printed(r"^\$ cd verale/checker && (.*)$", ROOT / "verale" / "checker") == checker_digest()
 
 
 NAMES = (
@@ -135,10 +139,7 @@ def test_a_folder_of_pictures_has_the_digest_that_the_documented_command_prints(
     names = [name for name in NAMES if "\r" not in name]
     folder = folder_with(tmp_path / "p", {name: os.fsencode(name) for name in names})
     folder_with(folder, {"a.txt": b"no picture"})
-    command = re.search(r"^cd PICTURES && (.*)$", TEXT, re.M)
-    assert command
-    printed = subprocess.run(["bash", "-c", command[1]], cwd=folder, capture_output=True, text=True, check=True)
-    assert picture_files(str(folder))[1] == printed.stdout.split()[0]
+    assert picture_files(str(folder))[1] == printed(r"^cd PICTURES && (.*)$", folder)
     folder_with(folder, {"e\rf.png": b"cat"})
     lines = b"".join(line_of_sha256sum(name, folder) for name in sorted(map(os.fsencode, NAMES)))
     assert picture_files(str(folder))[1] == hashlib.sha256(lines).hexdigest()
@@ -210,28 +211,20 @@ def test_a_file_too_large_for_a_certificate_has_no_digest(folder: Path) -> None:
         stream.truncate(certificate.LARGEST + 1)
     record = auditor(folder).audit(str(folder / "large")).record
     assert (record["status"], record["sha256"]) == ("MALFORMED", None)
-    assert file_digest(str(folder / "large")) is None
-    assert file_digest(str(folder / "nowhere")) is None
+    assert [file_digest(str(folder / name)) for name in ("large", "nowhere")] == [None, None]
 
 
 # What a certificate says is read once.
 
 
 def test_a_document_is_read_once_and_by_each_process_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = []
-
-    def counted(data: bytes) -> certificate.Certificate:
-        read.append(bytes(data))
-        return true(data)
-
-    true = certificate._read
-    monkeypatch.setattr(certificate, "_read", counted)
-    data = GOOD
-    once = certificate.Document(data)
+    read, true = [], certificate._read
+    monkeypatch.setattr(certificate, "_read", lambda data: read.append(bytes(data)) or true(data))  # type: ignore[func-returns-value]
+    once = certificate.Document(GOOD)
     assert certificate.read_certificate(once) is certificate.read_certificate(once)
-    assert certificate.read_certificate(once) == certificate.read_certificate(data) and read == [data, data]
+    assert certificate.read_certificate(once) == certificate.read_certificate(GOOD) and read == [GOOD, GOOD]
     elsewhere = pickle.loads(pickle.dumps(once))
-    assert elsewhere == data and not vars(elsewhere)
+    assert elsewhere == GOOD and not vars(elsewhere)
     for _ in range(2):
         with pytest.raises(FormatError):
             certificate.read_certificate(certificate.Document(b"{"))

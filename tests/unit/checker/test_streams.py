@@ -130,10 +130,7 @@ def redirected(how: str, *arguments: object, cwd: Path | None = None) -> tuple[i
 
 
 FULL, CLOSED = (NOT_WHOLE.format(os.strerror(code)) for code in (errno.ENOSPC, errno.EBADF))
-PROVES = {
-    "audit": (*VERALE, "audit", CERTIFICATE, "--head"),
-    "checker": (*CHECKER, CERTIFICATE, "--head"),
-}
+PROVES = {"audit": (*VERALE, "audit", CERTIFICATE, "--head"), "checker": (*CHECKER, CERTIFICATE, "--head")}
 
 
 @pytest.mark.parametrize(
