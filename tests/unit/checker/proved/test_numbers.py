@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 import flint
 import pytest
@@ -18,16 +18,17 @@ from support.every_head import CLASSES, COUNT, GEOMETRIES, PATCHES, around, case
 from support.network_truth import network_of, true_latents
 from support.networks import drawn_picture, picture_digest
 from support.proved import fake
-from support.values import ValuedClaims, latents_of, values_of
 
 from verale.checker.certificate import Certificate, read_certificate
 from verale.checker.errors import ExecutableError, UnprovedError
 from verale.checker.head import read_head
-from verale.checker.numbers import Interval, NotNumbersError, numbers_of
+from verale.checker.numbers import Interval, Items, NotNumbersError, numbers_of
+from verale.checker.proved.claims import ProvedClaims
 from verale.checker.proved.program import find_executable, find_script
+from verale.checker.proved.text import image_text, picture_text
 from verale.checker.read.latents import Image, Latents
 from verale.checker.read.network_file import read_network
-from verale.checker.read.pictures import PictureFile, Pictures
+from verale.checker.read.pictures import Picture, PictureFile, Pictures
 from verale.soundness.corpus.cases import stored
 
 TINY = Fraction(1, 2**40)
@@ -40,6 +41,70 @@ PRODUCTS: dict[str, Any] = {
     "similarity": {"kind": "identity"},
 }
 HALF = Fraction(1, 2)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Values:
+    """What a head computes for an image, in real arithmetic.
+
+    Attributes:
+        by_patch: (P, L) the similarity of each prototype to each patch.
+        activations: (P,) each activation.
+        leads: (C,) the predicted class's logit minus each other's; None at the predicted class.
+    """
+
+    by_patch: tuple[tuple[Interval, ...], ...]
+    activations: tuple[Interval, ...]
+    leads: tuple[Interval | None, ...]
+
+
+class ValuedClaims(ProvedClaims):
+    """Asks for values, and for the latents of a picture, too; the package asks for neither."""
+
+    def values(self, certificate: Certificate, image: Image) -> Values:
+        """What the head computes for an image, whatever it satisfies; the certificate says which class leads."""
+        sizes = self._head.count, self._head.classes, certificate.predicted, image.patches
+        text = self._about(certificate, image_text(image))
+        return self._numbers("values", text, lambda said: values_of(said, *sizes))
+
+    def latents(self, picture: Picture) -> tuple[tuple[Interval, ...], ...]:
+        """(L, D) the latents that the network gives for a picture, in real arithmetic."""
+        return self._numbers("latents", picture_text(picture), lambda said: latents_of(said, self._head.depth, 2**20))
+
+    def _numbers(self, question: str, text: bytes, read: Callable[[str], T]) -> T:
+        answer = self._answer(question, text)
+        assert answer.word == question, answer
+        return read(answer.why)
+
+
+def ends_of(items: Items, unit: int) -> Interval:
+    """Two ends, each of which may be missing."""
+    return Interval(items.end(unit), items.end(unit))
+
+
+def values_of(text: str, count: int, classes: int, predicted: int, patches: int) -> Values:
+    """The values of a text, for a head and an image of this kind. Raises NotNumbersError."""
+    items = Items(text)
+    unit = items.unit()
+    by_patch = items.so_many(count, lambda: items.so_many(patches, lambda: ends_of(items, unit)))
+    activations = items.so_many(count, lambda: items.ends(unit))
+    over = items.unit()
+    leads = items.so_many(classes, lambda: ends_of(items, over))
+    items.finish()
+    return Values(by_patch, activations, tuple(None if c == predicted else lead for c, lead in enumerate(leads)))
+
+
+def latents_of(text: str, depth: int, most: int) -> tuple[tuple[Interval, ...], ...]:
+    """The ends of latents in a text: at most so many patches, each of this depth. Raises NotNumbersError."""
+    items = Items(text)
+    unit = items.unit()
+    patches = items.integer()
+    if not 0 < patches <= most:
+        raise NotNumbersError(f"expected at most {most} patches")
+    latents = tuple(items.so_many(depth, lambda: items.ends(unit)) for _ in range(patches))
+    items.finish()
+    return latents
 
 
 @pytest.fixture(autouse=True)
