@@ -32,24 +32,14 @@ PACKAGE = Path(verale.__file__).parent
 FOLDERS = ("verale/bounds", "verale/checker/reading")
 
 
-def named(page: str) -> tuple[list[str], list[str]]:
-    """The files in the first and in the second column."""
-    heading = "".join(f"| `{folder}/` " for folder in FOLDERS) + "|\n"
-    rows = page.split(heading)[1].split("\n\n")[0].splitlines()[1:]
-    columns = zip(*(row.strip("| ").split(" | ") for row in rows), strict=True)
-    first, second = (re.findall(r"`([\w/]+\.py)`", " ".join(column)) for column in columns)
-    return first, second
-
-
-def files(folder: str) -> list[str]:
-    root = ROOT / folder
-    return sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py") if path.name != "__init__.py")
-
-
 @pytest.mark.parametrize("column", range(2), ids=FOLDERS)
 def test_every_file_is_in_the_table(column: int) -> None:
-    page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
-    assert sorted(named(page)[column]) == files(FOLDERS[column])
+    page, root = (ROOT / "docs" / "design.md").read_text(encoding="utf-8"), ROOT / FOLDERS[column]
+    heading = "".join(f"| `{folder}/` " for folder in FOLDERS) + "|\n"
+    rows = page.split(heading)[1].split("\n\n")[0].splitlines()[1:]
+    named = re.findall(r"`([\w/]+\.py)`", " ".join(row.strip("| ").split(" | ")[column] for row in rows))
+    files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py") if path.name != "__init__.py")
+    assert sorted(named) == files
 
 
 # Names
@@ -108,14 +98,13 @@ def prose(page: str) -> str:
     return re.sub(r"`[^`]*`|\]\([^)]*\)", " ", text)
 
 
-def seen(template: str) -> str:
-    """What a template shows: without tags, comments, code and expressions."""
-    return re.sub(r"<!--.*?-->|{[{%#].*?[}%#]}|<code>.*?</code>|<[^>]+>", " ", template, flags=re.DOTALL)
-
-
-def texts_of_script(script: str) -> str:
-    """The texts of a script that are sentences, or the words of a heading."""
-    found = re.findall(r'"((?:[^"\\\n]|\\.)*)"', script)
+def shown_by(path: Path) -> str:
+    """What a template shows, without tags, comments, code and expressions; or the texts of a script that are sentences,
+    or the words of a heading."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".html":
+        return re.sub(r"<!--.*?-->|{[{%#].*?[}%#]}|<code>.*?</code>|<[^>]+>", " ", text, flags=re.DOTALL)
+    found = re.findall(r'"((?:[^"\\\n]|\\.)*)"', text)
     return "\n".join(text for text in found if re.search(r"^[A-Z]\w+$| ", text))
 
 
@@ -141,11 +130,9 @@ def shown() -> Iterator[tuple[str, str]]:
     """Each text that people read, with where it is."""
     for page in FOR_PEOPLE:
         yield page, prose((ROOT / page).read_text(encoding="utf-8"))
-    files = ROOT / "verale" / "report" / "page_files"
-    for path in sorted(files.glob("*.html")):
-        yield path.name, seen(path.read_text(encoding="utf-8"))
-    for path in sorted(files.glob("*.js")):
-        yield path.name, texts_of_script(path.read_text(encoding="utf-8"))
+    for path in sorted((ROOT / "verale" / "report" / "page_files").glob("*.*")):
+        if path.suffix in (".html", ".js"):
+            yield path.name, shown_by(path)
     for room in ROOMS:
         for path in sorted((ROOT / "verale" / room).rglob("*.py")):
             for text in messages(path.read_text(encoding="utf-8")):
@@ -188,16 +175,11 @@ def test_one_function_writes_shares_so_all_are_rounded_alike() -> None:
 # The table of paradigms that search, command line and demo share says what the checker's own says
 
 
-def test_the_names_and_geometries_are_the_checkers() -> None:
-    assert {name: set(each.geometries) for name, each in PARADIGMS.items()} == {
-        name: set(geometries) for name, geometries in checked.PARADIGMS.items()
-    }
-    assert all(name == each.name for name, each in PARADIGMS.items())
-
-
-def test_statements_are_about_patches_where_the_checker_wants_them_to_be() -> None:
+def test_names_geometries_and_what_statements_are_about_are_the_checkers() -> None:
+    assert {*PARADIGMS} == {*checked.PARADIGMS}
     for name, each in PARADIGMS.items():
         forms = checked._FORMS.get(name, (checked.PatchStatement,))
+        assert (each.name, {*each.geometries}) == (name, {*checked.PARADIGMS[name]})
         assert each.spatial == (forms == (checked.PatchStatement,)), name
 
 

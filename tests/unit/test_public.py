@@ -19,15 +19,7 @@ from verale import adapters, version
 from verale.version import installing
 
 FUNCTIONS = (
-    "audit",
-    "check",
-    "contrast",
-    "explain",
-    "explain_model",
-    "merge_slots",
-    "necessity",
-    "refute",
-    "save_latents",
+    *("audit", "check", "contrast", "explain", "explain_model", "merge_slots", "necessity", "refute", "save_latents"),
     "show",
 )
 
@@ -57,23 +49,9 @@ def test_every_argument_has_a_line_of_its_own(name: str) -> None:
 
 
 HEAVY = {
-    "torch",
-    "numpy",
-    "safetensors",
-    "click",
-    "rich",
-    "flint",
-    "mpmath",
-    "matplotlib",
-    "pandas",
-    "PIL",
-} | {
-    "ray",
-    "pyarrow",
-    "fsspec",
+    *("torch", "numpy", "safetensors", "click", "rich", "flint", "mpmath", "matplotlib", "pandas", "PIL"),
+    *("ray", "pyarrow", "fsspec"),
 }
-
-
 IN_TURN = {
     "verale": "import verale",
     "adapters": "import verale.adapters; verale.adapters.ARCHITECTURES",
@@ -93,13 +71,9 @@ def loaded() -> dict[str, set[str]]:
     return dict(zip(IN_TURN, (set(line.split()) for line in done.stdout.splitlines()), strict=True))
 
 
-def heavy(names: set[str]) -> set[str]:
-    return HEAVY & {name.split(".")[0] for name in names}
-
-
 def test_what_is_light_loads_nothing_heavy(loaded):
     for name in ("verale", "adapters", "at scale"):
-        assert not heavy(loaded[name]), name
+        assert not HEAVY & {module.split(".")[0] for module in loaded[name]}, name
     assert "torch" in loaded["a head"], "this can fail"
     assert "verale.adapters.latents" in loaded["capture"] - loaded["a head"]
 
@@ -124,15 +98,11 @@ FILE, GIT = "file:///a%20b/verale", "https://example.org/verale"
         ({"url": FILE, "dir_info": {"editable": True}}, "pip install --editable '/a b/verale[explain,report]'"),
         ({"url": f"{FILE}.whl", "archive_info": {}}, "pip install '/a b/verale.whl[explain,report]'"),
         ({"url": f"{GIT}.whl", "archive_info": {}}, f"pip install 'verale[explain,report] @ {GIT}.whl'"),
-        (
-            {"url": GIT, "vcs_info": {"vcs": "git", "commit_id": "0a1b"}},
-            f"pip install 'verale[explain,report] @ git+{GIT}@0a1b'",
-        ),
+        ({"url": GIT, "vcs_info": {"vcs": "git", "commit_id": "0a1b"}},
+         f"pip install 'verale[explain,report] @ git+{GIT}@0a1b'"),
     ],
-)
-def test_extras_come_from_where_verale_does(
-    noted: dict[str, object] | None, command: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+)  # fmt: skip
+def test_extras_come_from_where_verale_does(noted, command, monkeypatch) -> None:
     text = None if noted is None else json.dumps(noted)
     monkeypatch.setattr(version, "distribution", lambda name: SimpleNamespace(read_text=lambda file: text))
     assert installing("explain", "report") == command

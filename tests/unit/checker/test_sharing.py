@@ -9,7 +9,7 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -75,22 +75,16 @@ def _in_child(certificate: bytes) -> str:
     return said(_SHARED[0], certificate)
 
 
-@pytest.fixture
-def shared() -> Iterator[list[Auditor]]:
-    yield _SHARED
-    _SHARED.clear()
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not fork")
 @of_every_kernel
-def test_a_pool_that_is_forked_after_it_was_used(kernel, auditor_of, shared) -> None:
-    shared.append(auditor_of(kernel))
-    assert said(shared[0], GOOD) == "PROVED"
+def test_a_pool_that_is_forked_after_it_was_used(kernel, auditor_of) -> None:
+    _SHARED[:] = [auditor_of(kernel)]
+    assert said(_SHARED[0], GOOD) == "PROVED"
     certificates = [certificate for certificate, _ in EXPECTED] * 4
     with multiprocessing.get_context("fork").Pool(4) as pool:
         found = pool.map(_in_child, certificates, chunksize=1)
     assert found == [status for _, status in EXPECTED] * 4
-    assert said(shared[0], OPEN) == "NOT_PROVED", "its parent goes on with its own"
+    assert said(_SHARED.pop(), OPEN) == "NOT_PROVED", "its parent goes on with its own"
 
 
 FORKS = """

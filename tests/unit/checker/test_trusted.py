@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from support import believed, files
-from support.proved import fake
 from support.trusted import CHECKER, DOCUMENT, ROW, counted, renewed
 
 import verale.checker
@@ -158,19 +157,12 @@ def written(folder: Path) -> str:
         ("both", ["verale.checker.proved"]),
         ("all", []),
         ("proved", ["mpmath", "flint", "verale.checker.reading"]),
-        (
-            "proved-or-arb",
-            [
-                *("flint", "verale.checker.arithmetic", "verale.checker.numbers"),
-                *("verale.checker.read.network_file", "verale.checker.read.pictures"),
-            ],
-        ),
+        ("proved-or-arb", ["flint", "verale.checker.arithmetic", "verale.checker.numbers",
+                           "verale.checker.read.network_file", "verale.checker.read.pictures"]),
     ],
-)
-def test_the_checker_stands_alone_and_loads_what_is_asked(
-    kernel: str, absent: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, "return None if question == 'head' else 'proved'"))
+)  # fmt: skip
+def test_the_checker_stands_alone_and_loads_what_is_asked(kernel: str, absent: list[str], tmp_path, says) -> None:
+    says()
     call = f"kernel = {kernel!r}; {written(tmp_path)}; assert not {set(absent)!r} & {{*sys.modules}}"
     assert trespassers("verale.checker", tmp_path, call, [ROOT]) == set()
 

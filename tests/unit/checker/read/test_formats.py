@@ -221,16 +221,7 @@ def part(kind: str, **fields: Any) -> dict[str, Any]:
     return {"kind": kind, **fields}
 
 
-INNER = {"geometry": part("inner_product", radius=None), "similarity": files.IDENTITY}
-EXPONENTIAL = {"similarity": part("exponential")}
-MASK = [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
 ONE_EACH = [[1.0, 0.0], [0.0, 1.0]]
-
-
-def tree(absent: Any, present: Any) -> dict[str, Any]:
-    return EXPONENTIAL | {"readout": part("soft_tree", absent=absent, present=present)}
-
-
 LEAVES = [[1.0, -0.5, 2.0], [0.25, 2.0, 3.0]]
 
 
@@ -242,10 +233,11 @@ def test_parts_go_together_as_the_specification_says() -> None:
         "euclidean": files.EUCLIDEAN,
         "cosine": files.cosine(0.0),
         "rooted_cosine": part("rooted_cosine", epsilon="0x1p-4"),
-        "inner_product": INNER["geometry"],
+        "inner_product": part("inner_product", radius=None),
         "softmax": files.SOFTMAX,
     }
-    readouts = {"linear": part("linear"), "maximum": part("maximum"), "soft_tree": tree([1, -1], [-2, -3])["readout"]}
+    tree = part("soft_tree", absent=[1, -1], present=[-2, -3])
+    readouts = {"linear": part("linear"), "maximum": part("maximum"), "soft_tree": tree}
     rows = {row.json["kind"]: row for row in ROWS if row.json["kind"] != "steps"}
     of = {kind: {each.kind for row in ROWS if row.json["kind"] == kind for each in row.geometries} for kind in rows}
     accepted = 0
@@ -262,7 +254,7 @@ def test_parts_go_together_as_the_specification_says() -> None:
         if geometry != "softmax":
             tensors["prototypes"] = [[0.5, 0.25], [1.0, -1.0]]
         if pooling == "masked_max":
-            tensors["mask"] = MASK
+            tensors["mask"] = [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
         chosen = {"geometry": geometries[geometry], "similarity": row.json, "pooling": parts[pooling]}
         data = headed(described(**chosen, readout=readouts[readout], domain=files.domain(0.0, 1.0)), **tensors)
         with case(geometry, kind, pooling, readout):
@@ -273,13 +265,6 @@ def test_parts_go_together_as_the_specification_says() -> None:
                 with pytest.raises(HeadError):
                     read_head(data)
     assert 50 < accepted < 200
-
-
-def in_ball(lower: float | None, upper: float | None, radius: float, depth: int) -> bytes:
-    """A head of inner products whose latents lie in a box and in a ball."""
-    geometry = part("inner_product", radius=radius.hex())
-    points = [[1.0] * depth, [0.5] * depth]
-    return files.head(WEIGHT, points, geometry=geometry, similarity=files.IDENTITY, domain=files.domain(lower, upper))
 
 
 CORNERS = [
@@ -307,7 +292,9 @@ CORNERS = [
 def test_a_ball_that_misses_the_box_is_refused_and_one_that_touches_it_is_not(
     lower: float | None, upper: float | None, radius: float, depth: int, latents: bool
 ) -> None:
-    data = in_ball(lower, upper, radius, depth)
+    geometry, domain = part("inner_product", radius=radius.hex()), files.domain(lower, upper)
+    points = [[1.0] * depth, [0.5] * depth]
+    data = files.head(WEIGHT, points, geometry=geometry, similarity=files.IDENTITY, domain=domain)
     if latents:
         assert read_head(data).radius == Fraction(radius)
         assert verale.head.Head.from_bytes(data).depth == depth
@@ -318,62 +305,41 @@ def test_a_ball_that_misses_the_box_is_refused_and_one_that_touches_it_is_not(
         verale.head.Head.from_bytes(data)
 
 
-def _steps(
-    *steps: dict[str, Any],
-    weight: files.Matrix = WEIGHT,
-    scale: list[float] | None = None,
-    **changes: Any,
-) -> bytes:
+def of_steps(*steps: dict[str, Any], scale: list[float] | None = None, **changes: Any) -> bytes:
     """A head whose similarity is given by its steps, of distances in a box where `changes` say nothing else."""
     changes = {"domain": files.domain(0.0, 1.0)} | changes | {"similarity": part("steps", steps=list(steps))}
-    tensors: dict[str, Any] = {"weight": weight, "prototypes": [[0.5, 0.25], [1.0, -1.0]]}
+    tensors: dict[str, Any] = {"weight": WEIGHT, "prototypes": [[0.5, 0.25], [1.0, -1.0]]}
     if changes.get("geometry") == files.SOFTMAX:
         del tensors["prototypes"]
     return headed(described(**changes), **tensors, **({} if scale is None else {"scale": scale}))
 
 
-UNUSABLE = {
-    "quadratic distances without a bound": (
-        files.head(WEIGHT, POINTS, similarity=part("quadratic"), domain=files.domain(None, 0.0)),
-        "domain is unbounded, expected two ends: quadratic",
-    ),
-    "a step with a number too many": (_steps(part("negate", number="0x1p+0")), "similarity.steps"),
-    "seventeen steps": (_steps(*[part("negate")] * 17), "similarity.steps has 17 steps, expected at most 16"),
-    "a negative threshold in a step": (
-        _steps(part("threshold", number="-0x1p-2"), part("negate")),
-        "threshold has -0.25, expected a positive number",
-    ),
-    "a reciprocal at 0": (_steps(part("reciprocal", number="0x0p+0")), "reciprocal has 0, expected a positive"),
-    "steps that fall with a cosine": (
-        _steps(part("negate"), **COSINE),
-        "similarity: it falls with observables that are no distances, expected one that rises",
-    ),
-    "a root of what may be negative": (
-        _steps(part("root"), **COSINE),
-        "step 0, root, takes -1 to 1, expected numbers at least 0: put rectify before",
-    ),
-    "a peak of masses": (
-        _steps(part("from_peak"), part("negate"), geometry=files.SOFTMAX),
-        "step 0, from_peak, is not defined for softmax",
-    ),
-    "a limit that is not 0, without a bound": (
-        _steps(part("reciprocal", number="0x1p+0"), part("add", number="0x1p+0"), domain=files.domain(0.0, None)),
-        "domain is unbounded, expected two ends: steps",
-    ),
-    "a scale of steps without one": (
-        _steps(part("negate"), scale=[1.0, 1.0]),
-        "'scale' is there, expected none for steps, but for log_ratio, negated, exponential, steps only",
-    ),
-    "the mean distance of masses": (
-        files.head(WEIGHT, **SOFTMAX, pooling={"kind": "max_minus_mean_distance"}),
-        "defined for euclidean only, not for softmax",
-    ),
-}
+NEGATE = part("negate")
 
 
-@every("name", UNUSABLE)
-def test_refuses_a_head(name: str) -> None:
-    data, fault = UNUSABLE[name]
+@every(
+    ("fault", "data"),
+    {
+        "domain is unbounded, expected two ends: quadratic":
+            files.head(WEIGHT, POINTS, similarity=part("quadratic"), domain=files.domain(None, 0.0)),
+        "similarity.steps": of_steps(part("negate", number="0x1p+0")),
+        "similarity.steps has 17 steps, expected at most 16": of_steps(*[NEGATE] * 17),
+        "threshold has -0.25, expected a positive number": of_steps(part("threshold", number="-0x1p-2"), NEGATE),
+        "reciprocal has 0, expected a positive": of_steps(part("reciprocal", number="0x0p+0")),
+        "it falls with observables that are no distances, expected one that rises": of_steps(NEGATE, **COSINE),
+        "step 0, root, takes -1 to 1, expected numbers at least 0: put rectify before":
+            of_steps(part("root"), **COSINE),
+        "step 0, from_peak, is not defined for softmax":
+            of_steps(part("from_peak"), NEGATE, geometry=files.SOFTMAX),
+        "domain is unbounded, expected two ends: steps":  # with a limit that is not 0
+            of_steps(*(part(kind, number="0x1p+0") for kind in ("reciprocal", "add")), domain=files.domain(0.0, None)),
+        "'scale' is there, expected none for steps, but for log_ratio, negated, exponential, steps only":
+            of_steps(NEGATE, scale=[1.0, 1.0]),
+        "defined for euclidean only, not for softmax":
+            files.head(WEIGHT, **SOFTMAX, pooling={"kind": "max_minus_mean_distance"}),
+    }.items(),
+)  # fmt: skip
+def test_refuses_a_head(fault: str, data: bytes) -> None:
     with pytest.raises(HeadError, match=fault):
         read_head(data)
 
