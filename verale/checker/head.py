@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import compress
@@ -14,9 +13,8 @@ from .dyadic import Exact, exact
 from .read.head_file import HeadFile, read_head_file
 
 
-@dataclass(frozen=True)
 class Head:
-    """A prototype head. Its parts go together, as those of a file do (`HeadFile`).
+    """A prototype head.
 
     Attributes:
         sha256: digest of the file's bytes.
@@ -26,7 +24,7 @@ class Head:
         weight: (C, P); for a soft tree (C, P + 1), its leaves.
         bias: (1, C), zeros if the file has none; for the readout `maximum` (1, P).
         prototypes: (P, D); no rows for softmax.
-        depth: D.
+        classes, count, depth: C, P and D.
         epsilon: of a cosine; otherwise 0.
         radius: of inner products; None without a ball.
         k: of the pooling top_mean.
@@ -36,34 +34,25 @@ class Head:
         absent, present: the children of each node of a soft tree: a later node, or a leaf q as -1 - q.
     """
 
-    sha256: str
-    geometry: str
-    similarity: Similarity
-    pooling: str
-    readout: str
-    lower: Fraction | None
-    upper: Fraction | None
-    weight: Exact
-    bias: Exact
-    prototypes: Exact
-    depth: int
-    epsilon: Fraction = Fraction(0)
-    radius: Fraction | None = None
-    k: int = 0
-    mask: tuple[tuple[int, ...], ...] = ()
-    columns: int = 1
-    absent: tuple[int, ...] = ()
-    present: tuple[int, ...] = ()
+    def __init__(self, file: HeadFile) -> None:
+        def matrix(name: str, columns: int, default: list[list[int]]) -> Exact:
+            return exact(file.tensors[name].floats(), columns) if name in file.tensors else Exact(default, 0)
 
-    @property
-    def classes(self) -> int:
-        """C."""
-        return len(self.weight.rows)
-
-    @property
-    def count(self) -> int:
-        """P."""
-        return len(self.prototypes.rows or self.weight.rows[0])
+        self.sha256, self.lower, self.upper = file.sha256, file.lower, file.upper
+        self.classes, self.count, self.depth = file.classes, file.count, file.depth
+        self.geometry, self.readout = file.geometry.kind, file.readout.kind
+        self.pooling = "masked_max" if file.pooling.kind == "banks" else file.pooling.kind
+        scale, peak = (matrix(name, file.count, [[each] * file.count]) for name, each in (("scale", 1), ("peak", 0)))
+        self.similarity = Similarity(file.similarity.kind, file.chain, file.similarity.numbers, scale, peak)
+        biases = file.count if self.readout == "maximum" else file.classes
+        self.weight, self.bias = matrix("weight", file.columns, []), matrix("bias", biases, [[0] * biases])
+        self.prototypes = matrix("prototypes", file.depth, [])
+        self.epsilon: Fraction = file.geometry.numbers.get("epsilon", Fraction(0))
+        self.radius: Fraction | None = file.geometry.numbers.get("radius")
+        self.k: int = file.pooling.numbers.get("k", 0)
+        self.mask, self.columns = _mask(file)
+        self.absent: tuple[int, ...] = file.readout.numbers.get("absent", ())
+        self.present: tuple[int, ...] = file.readout.numbers.get("present", ())
 
     @cached_property
     def _greatest(self) -> list[int]:
@@ -92,36 +81,7 @@ class Head:
 
 def read_head(data: bytes) -> Head:
     """The head of a file's bytes. Raises HeadError, which names the field or tensor."""
-    return head_of(read_head_file(data))
-
-
-def head_of(file: HeadFile) -> Head:
-    """The head of a file."""
-    (mask, columns), kind = _mask(file), file.pooling.kind
-    numbers = {**file.geometry.numbers, **file.pooling.numbers, **file.readout.numbers}
-    numbers.pop("class_token", None)
-
-    def matrix(name: str, columns: int, default: list[list[int]]) -> Exact:
-        return exact(file.tensors[name].floats(), columns) if name in file.tensors else Exact(default, 0)
-
-    scale, peak = (matrix(name, file.count, [[each] * file.count]) for name, each in (("scale", 1), ("peak", 0)))
-    biases = file.count if file.readout.kind == "maximum" else file.classes
-    return Head(
-        sha256=file.sha256,
-        geometry=file.geometry.kind,
-        similarity=Similarity(file.similarity.kind, file.chain, file.similarity.numbers, scale, peak),
-        pooling="masked_max" if kind == "banks" else kind,
-        readout=file.readout.kind,
-        lower=file.lower,
-        upper=file.upper,
-        weight=matrix("weight", file.columns, []),
-        bias=matrix("bias", biases, [[0] * biases]),
-        prototypes=matrix("prototypes", file.depth, []),
-        depth=file.depth,
-        mask=mask,
-        columns=columns,
-        **numbers,
-    )
+    return Head(read_head_file(data))
 
 
 def _mask(file: HeadFile) -> tuple[tuple[tuple[int, ...], ...], int]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from verale.certificate.words import below, class_name
 from verale.checker import CheckerError, HeadError
 from verale.checker.certificate import LARGEST, Certificate, read_certificate
-from verale.checker.head import Head, head_of
+from verale.checker.head import Head
 from verale.checker.read.head_file import LARGEST as LARGEST_HEAD
 from verale.checker.read.head_file import read_head_file
 from verale.errors import InputError, LatentsError, naming, option
@@ -65,7 +65,7 @@ class HeadOfRun:
         data = read(path, "a head file (safetensors)", LARGEST_HEAD + 1) if data is None else data
         with naming(path, HeadError):
             file = read_head_file(data)
-        return cls(path, head_of(file), file.labels, file.compared)
+        return cls(path, Head(file), file.labels, file.compared)
 
 
 @dataclass(frozen=True)

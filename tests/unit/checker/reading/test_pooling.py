@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from time import process_time
@@ -67,7 +66,9 @@ def max_minus_mean_distance(column: Column) -> tuple[int, int]:
 
 
 def top_mean(column: Column, k: int) -> tuple[int, int]:
-    return pooled(replace(read_head(head("max_minus_mean")), pooling="top_mean", k=k), column, enclosed)
+    of = read_head(head("max_minus_mean"))
+    of.pooling, of.k = "top_mean", k
+    return pooled(of, column, enclosed)
 
 
 @pytest.mark.parametrize("patches", [1, 2, 3, 4])
