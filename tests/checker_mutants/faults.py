@@ -801,11 +801,11 @@ subject.py Subjects.of: statements come before the image
 subject.py _require: whatever the head is
     never named != digest
     unit/checker/test_auditor.py::test_another_head[arb]
-auditor.py Auditor._judge_read: the rules are asked only where the other refutes
+auditor.py Auditor._judge: the rules are asked only where the other refutes
     verdict.status in _DECIDED or verdict.false or verdict.spent
     => verdict.status is not Status.REFUTED
     unit/checker/proved/test_audit.py::test_minimality_that_is_not_covered_is_proved_by_arb_and_the_verdict_says_so
-auditor.py Auditor._judge_read: who proves depends on how fast the processor is
+auditor.py Auditor._judge: who proves depends on how fast the processor is
     without verdict.spent
     unit/checker/proved/test_audit.py::test_who_proves_does_not_depend_on_how_fast_the_processor_is
 auditor.py Auditor.__init__: without the program that is named the rules prove

@@ -146,7 +146,7 @@ class Auditor:
             OptionError: a kernel or a limit, which are the auditor's own.
         """
         asked = self.options.asking(claims)
-        subject_of = partial(self._subjects.of, options=asked)
+        subject_of = partial(self._subjects.of, size=len(certificate), options=asked)
         verdict = self._judge(certificate, Status.NOT_PROVED, subject_of, lambda side: side.prove(), asked.deployment)
         if verdict.status is not Status.PROVED or "not claimed" not in verdict.claims.values() or asked.entailment_only:
             return verdict
@@ -169,7 +169,7 @@ class Auditor:
             some rival's logit is certainly at least the predicted one's: the certificate's entailment is false.
         """
         image = Latents(witness, self.head.depth).only()
-        subject_of = partial(self._subjects.of_head, image=image)
+        subject_of = partial(self._subjects.of_head, size=len(certificate), image=image)
         return self._judge(certificate, Status.NOT_REFUTED, subject_of, lambda side: side.refute(image))
 
     def pictured(self, certificate: Certificate, size: int) -> Verdict:
@@ -185,9 +185,7 @@ class Auditor:
         alone = replace(self.options, minimality=False, deployment=None)
         subject_of = partial(self._subjects.of, size=size, options=alone)
         asked = frozenset({"picture"})
-        return self._judge_read(
-            certificate, Status.NOT_PROVED, subject_of, lambda side: side.prove_picture(), asked=asked
-        )
+        return self._judge(certificate, Status.NOT_PROVED, subject_of, lambda side: side.prove_picture(), asked=asked)
 
     def numbers(self, certificate: bytes) -> Numbers:
         """What a certificate's statements prove of each activation and of each rival, whatever margins it states.
@@ -241,30 +239,19 @@ class Auditor:
 
     def _judge(
         self,
-        data: bytes,
-        failed: Status,
-        subject_of: Callable[..., Subject],
-        steps: Callable[[Side], None],
-        deployment: Deployment | None = None,
-    ) -> Verdict:
-        """The verdict after the steps from 2 on, those from 5 on in every kernel that is asked."""
-        try:
-            certificate = read_certificate(data)  # 2. The certificate
-        except FormatError as error:
-            return Verdict(Status.MALFORMED, "malformed", str(error))
-        return self._judge_read(certificate, failed, partial(subject_of, size=len(data)), steps, deployment)
-
-    def _judge_read(
-        self,
-        certificate: Certificate,
+        given: bytes | Certificate,
         failed: Status,
         subject_of: Callable[[Certificate], Subject],
         steps: Callable[[Side], None],
         deployment: Deployment | None = None,
         asked: frozenset[str] | None = None,
     ) -> Verdict:
-        """The same of a certificate that was read. `asked`: the claims that are to be proved, where these are not those
-        of the subject."""
+        """The verdict after the steps from 2 on, those from 5 on in every kernel that is asked; `asked` are the claims
+        to be proved, where these are not those of the subject."""
+        try:
+            certificate = given if isinstance(given, Certificate) else read_certificate(given)  # 2. The certificate
+        except FormatError as error:
+            return Verdict(Status.MALFORMED, "malformed", str(error))
         unproved = Verdict(failed, "", "", certificate, deployment)
 
         def ask(name: str, side: Side) -> Verdict:
