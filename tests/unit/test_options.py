@@ -93,24 +93,23 @@ def test_an_auditor_s_options_are_told_apart() -> None:
     assert AuditOptions.of(made, {"minimality": True}).deployment == made.deployment
     assert repr(AuditOptions(limit=30.0).limit) == "30"
     assert made.in_vain is None and AuditOptions.of(made, {"kernel": "all"}).in_vain is not None
-    with pytest.raises(OptionError, match="kernel is the auditor's own; make another auditor"):
-        made.asking({"kernel": "arb"})
 
 
-def test_a_run_refuses_what_it_cannot_do() -> None:
-    for fields, message in (
-        ({"jobs": 0}, "jobs is 0, expected at least 1"),
-        ({"address": "a"}, "address is for engine"),
-    ):
-        with pytest.raises(UsageError, match=message):
-            RunOptions(**fields)
-
-
-def test_an_unknown_name_gets_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r"option 'kernal' is unknown, .*\(did you mean kernel\?\)"):
-        require_known(AuditOptions, ["kernal"])
-    with pytest.raises(UsageError, match=r"expected one of limit, ulps$"):
-        require_known(AuditOptions, ["kernel"], ["limit"], ["ulps"])
+@pytest.mark.parametrize(
+    ("refused", "error", "message"),
+    [
+        (lambda: AuditOptions().asking({"kernel": "arb"}), OptionError, "kernel is the auditor's own; make another"),
+        (lambda: RunOptions(jobs=0), UsageError, "jobs is 0, expected at least 1"),
+        (lambda: RunOptions(address="a"), UsageError, "address is for engine"),
+        (lambda: require_known(AuditOptions, ["kernal"]), UsageError,
+         r"option 'kernal' is unknown, .*\(did you mean kernel\?\)"),
+        (lambda: require_known(AuditOptions, ["kernel"], ["limit"], ["ulps"]), UsageError,
+         "expected one of limit, ulps$"),
+    ],
+)  # fmt: skip
+def test_what_is_no_option_here_is_refused_and_an_unknown_name_gets_the_nearest(refused, error, message) -> None:
+    with pytest.raises(error, match=message):
+        refused()
     require_known(AuditOptions, ["limit", "ulps"], ["limit"], ["ulps"])
 
 
@@ -119,10 +118,8 @@ def test_keywords_stand_in_a_signature() -> None:
     def function(limit: int, **fields: Any) -> None:
         """What it does."""
 
-    assert [*inspect.signature(function).parameters] == ["limit"]
-    assert (function.__doc__ or "").startswith(
-        "What it does.\n\nOptions, by keyword:\n    limit: The most processor time"
-    )
+    told = "What it does.\n\nOptions, by keyword:\n    limit: The most processor time"
+    assert [*inspect.signature(function).parameters] == ["limit"] and (function.__doc__ or "").startswith(told)
 
 
 @pytest.mark.parametrize(("option", "value"), FORMER_VALUES)
@@ -178,12 +175,9 @@ def test_no_message_has_the_command_lines_spelling(room: str) -> None:
             assert len(lines) == OF_A_COMMAND.get(name, 0), f"{name}, lines {lines}: write option('...')"
 
 
-def test_what_this_looks_for() -> None:
+def test_what_this_looks_for_and_both_spellings() -> None:
     assert list(spelled("x = f'give --latents {1}'")) == [1]
     assert not list(spelled('"""--latents"""\nx = "run verale audit OUT --latents Z"'))
-
-
-def test_both_spellings() -> None:
     assert option("max_size", 3) == "max_size=3"
     with on_the_command_line():
         assert option("max_size", 3) == "--max-size 3"

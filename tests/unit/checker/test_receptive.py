@@ -48,13 +48,11 @@ def networks() -> Iterator[Drawn]:
 
 def frames(network: Drawn) -> dict[tuple[int, int], Box | None]:
     """By row and column of a patch the least rectangle of the pixels that it is computed from; None without any."""
-    seen = pixels_seen(network)[network.layers[-1]["name"]]
-    return {at: _frame(pixels) if pixels else None for at, pixels in seen.items()}
-
-
-def _frame(pixels: frozenset[tuple[int, int]]) -> Box:
-    rows, columns = zip(*pixels, strict=True)
-    return (min(rows), max(rows) + 1), (min(columns), max(columns) + 1)
+    found: dict[tuple[int, int], Box | None] = {}
+    for at, pixels in pixels_seen(network)[network.layers[-1]["name"]].items():
+        rows, columns = zip(*pixels, strict=True) if pixels else ((), ())
+        found[at] = ((min(rows), max(rows) + 1), (min(columns), max(columns) + 1)) if pixels else None
+    return found
 
 
 def share_alone(fields: Any, y: int, x: int) -> Fraction:

@@ -50,15 +50,11 @@ def proved(margin: Fraction, *claims: str, of: Certificate | None = None) -> Ver
 @pytest.mark.parametrize(
     ("margin", "text"),
     [
-        (Fraction(1, 81), "0.01234"),
-        (Fraction(9999999, 10**6), "9.999"),
-        (Fraction(1, 10**9), "1e-9"),
-        (Fraction(1, 2**1074), "4.94e-324"),
-        (Fraction(10**40) + Fraction(1, 3), "1e+40"),
-        (Fraction(2), "2"),
+        (Fraction(1, 81), "0.01234"), (Fraction(9999999, 10**6), "9.999"), (Fraction(1, 10**9), "1e-9"),
+        (Fraction(1, 2**1074), "4.94e-324"), (Fraction(10**40) + Fraction(1, 3), "1e+40"), (Fraction(2), "2"),
         (Fraction(213631, 10**5), "2.136"),
     ],
-)
+)  # fmt: skip
 def test_the_margin_is_rounded_down_and_reads_as_everywhere(margin: Fraction, text: str) -> None:
     assert f"margin >= {text}  " in proved(margin, "entailment").line("x")
     assert Fraction(text) <= margin and text == below(margin)
@@ -114,20 +110,14 @@ def test_what_a_claim_is_about_stands_beside_it() -> None:
     assert unchecked.line("a").endswith("  entailment proved, picture (real arithmetic) not checked  by arb")
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "shown"),
     [
-        ("a b c", "a b c"),
-        ("a  class 0", r"a\x20\x20class 0"),
-        (" a ", r"\x20a\x20"),
-        ("a\t b\nc", r"a\t b\nc"),
-        ("a \u202e\xa0b", r"a \u202e\xa0b"),
-        ("a \ufe0f b", r"a\x20\ufe0f\x20b"),
-        ("a \u034f b", r"a\x20\u034f\x20b"),
-        ("a\u3164\u2800b", r"a\u3164\u2800b"),
-        ("\u2764\ufe0f", "\u2764\ufe0f"),
+        ("a b c", "a b c"), ("a  class 0", r"a\x20\x20class 0"), (" a ", r"\x20a\x20"), ("a\t b\nc", r"a\t b\nc"),
+        ("a \u202e\xa0b", r"a \u202e\xa0b"), ("a \ufe0f b", r"a\x20\ufe0f\x20b"), ("a \u034f b", r"a\x20\u034f\x20b"),
+        ("a\u3164\u2800b", r"a\u3164\u2800b"), ("\u2764\ufe0f", "\u2764\ufe0f"),
     ],
-)
+)  # fmt: skip
 def test_a_name_is_one_field(text: str, shown: str) -> None:
     """Two spaces separate fields, a colon and a space a name from what is said of it."""
     assert one_field(text) == before_colon(text) == shown
@@ -201,26 +191,30 @@ def test_json_is_one_object_a_line(folder: Path, capsys: pytest.CaptureFixture[s
     assert (broken["status"], broken["predicted"]) == ("MALFORMED", None)
 
 
-def test_files_that_cannot_be_used(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    good = str(folder / "good")
-    for options in (
-        ["--head", str(folder / "nowhere")],
-        ["--head", str(folder / "broken")],
-        ["--head", str(folder / "head"), "--latents", str(folder / "nowhere")],
-        ["--head", str(folder / "head"), "--latents", str(folder / "broken")],
-    ):
-        assert main([good, *options]) == 9
-        out, err = capsys.readouterr()
-        assert out == ""
-        assert err.startswith("error: ")
+NEVER = "error: --deployment is not covered by the proof of the kernel proved, which kernel {} asks"
 
 
-def test_usage(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in ([], ["x"], ["x", "--head", "y", "--kernel", "float"]):
-        with pytest.raises(SystemExit) as caught:
-            main(arguments)
-        assert caught.value.code == 2
-    assert "usage" in capsys.readouterr().err
+@every(
+    ("arguments", "code", "said"),
+    [
+        *((f"good --head {head} {latents}", 9, "") for head, latents in (
+            ("nowhere", ""), ("broken", ""), ("head", "--latents nowhere"), ("head", "--latents broken"))),
+        ("", 2, "usage"), ("x", 2, "usage"), ("x --head y --kernel float", 2, "usage"),
+        # Otherwise it would end after all other proofs, with nothing proved.
+        *((f"good --head head --kernel {kernel} --deployment direct", 2, NEVER.format(kernel))
+          for kernel in ("proved", "all")),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_ends_it(arguments: str, code: int, said: str, folder: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(folder)
+    try:
+        ended = main(arguments.split())
+    except SystemExit as error:
+        ended = error.code
+    out, err = capsys.readouterr()
+    assert (ended, out) == (code, "") and said in err and (code == 2 or err.startswith("error: "))
+    remedy = "; leave it out, or choose one of proved-or-arb, arb, mpmath, both\n"
+    assert err.endswith(remedy) == ("deployment" in said)
 
 
 def test_as_a_module_with_a_name_that_is_no_text(folder: Path) -> None:
@@ -235,9 +229,7 @@ def test_as_a_module_with_a_name_that_is_no_text(folder: Path) -> None:
     assert b"odd\\udcff\\n.json" in result.stdout
 
 
-def test_an_interrupt_is_one_line(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_is_one_line(folder: Path, capsys, monkeypatch) -> None:
     audit = FileAuditor.audit
 
     def interrupted(self: FileAuditor, path: str) -> Outcome:
@@ -250,19 +242,6 @@ def test_an_interrupt_is_one_line(
     out, err = capsys.readouterr()
     assert out.startswith("PROVED") and out.count("\n") == 1
     assert err == "interrupted: 1 of 3 certificates are checked\n"
-
-
-@pytest.mark.parametrize("kernel", ["proved", "all"])
-def test_what_the_kernel_proved_never_proves_is_not_begun(
-    folder: Path, kernel: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Otherwise it would end after all other proofs, with nothing proved."""
-    with pytest.raises(SystemExit) as ended:
-        run(folder, "good", options=("--kernel", kernel, "--deployment", "direct"))
-    out, err = capsys.readouterr()
-    assert (ended.value.code, out) == (2, "")
-    assert f"error: --deployment is not covered by the proof of the kernel proved, which kernel {kernel} asks" in err
-    assert err.endswith("; leave it out, or choose one of proved-or-arb, arb, mpmath, both\n")
 
 
 # What audits print, from whichever command.
