@@ -310,7 +310,7 @@ def large(_: str) -> object:
 
 def busy(_: str) -> object:
     began = time.process_time()
-    while time.process_time() - began < 0.3:
+    while time.process_time() - began < 0.1:
         pass
     return "proved"
 
@@ -335,16 +335,16 @@ def test_what_is_no_text_takes_too_much_or_fails_proves_nothing(engine, answer) 
 
 
 @pytest.mark.parametrize(
-    ("ask", "why"),
+    ("ask", "milliseconds", "why"),
     [
-        ("const all = []; for (;;) all.push(new Array(1e5).fill(1.5));", "it took more memory than is allowed"),
-        ("for (;;) {}", "it took more processor time than was allowed"),
+        ("const all = []; for (;;) all.push(new Array(1e5).fill(1.5));", 9999, "it took more memory than is allowed"),
+        ("for (;;) {}", 200, "it took more processor time than was allowed"),
     ],
 )
-def test_v8_is_ended_where_it_takes_too_much(ask, why, found, tmp_path) -> None:
+def test_v8_is_ended_where_it_takes_too_much(ask, milliseconds, why, found, tmp_path) -> None:
     talk = Dialogue(defined(tmp_path, f"if (line === 'head x\\n') return 'ready'; {ask}", found.modules), 100)
     assert talk.ask("head", b"x\n", 1000).word == "ready"
-    answer = talk.ask("entails", b"x\n", 1000)
+    answer = talk.ask("entails", b"x\n", milliseconds)
     assert (answer.word, answer.why) == ("limit", why)
     assert not talk.is_open
 
