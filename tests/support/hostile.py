@@ -111,40 +111,18 @@ def overlapping(folder: Path) -> Command:
                     + struct.pack("<IIH", len(directory), start, 0))  # fmt: skip
 
 
-def called(name: bytes, arguments: bytes) -> Callable[[Path], Command]:
-    """A function that torch allows, with these arguments."""
-
-    def attack(folder: Path) -> Command:
-        return imported(folder, archive(b"\x80\x02}(" + text("a") + b"c" + name + arguments + b"Ru."))
-
-    return attack
+def entry(value: bytes) -> bytes:
+    """The opcodes of a dictionary with one value."""
+    return b"}(" + text("a") + value + b"u"
 
 
-def doubled(folder: Path) -> Command:
-    """Tuples of tuples as the key of a dictionary: hashing it takes 2^60 steps."""
-    return imported(folder, archive(b"\x80\x02})" + b"q\x00h\x00\x86" * 60 + b"Ns."))
-
-
-def nested(folder: Path) -> Command:
-    """A tuple nested 400,000 times as a key."""
-    return imported(folder, archive(b"\x80\x02})" + b"\x85" * 400_000 + b"Ns."))
-
-
-def encoded(folder: Path) -> Command:
+def encoded() -> bytes:
     """Bytes encoded as hexadecimal digits again and again: each call doubles them."""
     call = b"c_codecs\nencode\n"
     body = text("x" * 100)
     for codec in ["latin1", *["hex_codec"] * 24]:
         body = call + body + text(codec) + b"\x86R"
-    return imported(folder, archive(b"\x80\x02}(" + text("a") + body + b"u."))
-
-
-def repeated(folder: Path) -> Command:
-    """A tuple of 300,000 items, in a list 300,000 times."""
-    return imported(
-        folder,
-        archive(b"\x80\x02}(" + text("a") + b"](" + b"(" + b"N" * 300_000 + b"tq\x00" + b"h\x00" * 300_000 + b"eu."),
-    )
+    return body
 
 
 def module(more: bytes = b"", modules: bytes = b"", parameters: bytes = b"") -> bytes:
@@ -156,9 +134,9 @@ def module(more: bytes = b"", modules: bytes = b"", parameters: bytes = b"") -> 
     return b"ca\nB\n)\x81}(" + state + more + b"ub"
 
 
-def whole(pickled: bytes, storages: dict[str, bytes] | None = None) -> Callable[[Path], Command]:
-    """A whole module, in an archive."""
-    return lambda folder: imported(folder, archive(b"\x80\x02" + pickled + b".", storages))
+def dumped(opcodes: bytes, storages: dict[str, bytes] | None = None) -> Callable[[Path], Command]:
+    """What is pickled by these opcodes, in an archive: a state, or a whole module."""
+    return lambda folder: imported(folder, archive(b"\x80\x02" + opcodes + b".", storages))
 
 
 def halves() -> bytes:
@@ -345,19 +323,19 @@ ATTACKS: dict[str, Callable[[Path], Command]] = {
     "compressed storage": deflated,
     "storage larger than its entry": beyond,
     "overlapping entries": overlapping,
-    "bytearray(10^10)": called(b"builtins\nbytearray\n", number(10**10) + b"\x85"),
-    "FloatTensor(10^5, 10^5)": called(b"torch\nFloatTensor\n", (number(10**5) * 2) + b"\x86"),
-    "sparse tensor": called(b"torch._utils\n_rebuild_sparse_tensor\n", text("layout") + b"N\x86"),
-    "hex of hex": encoded,
-    "tuples as a key, doubled": doubled,
-    "tuples as a key, nested": nested,
-    "a long tuple, repeated": repeated,
-    "module: os.system": whole(module(more=text("x") + b"cos\nsystem\n" + text("true") + b"\x85R")),
-    "module: zero strides": whole(module(parameters=text("w") + tensor(1, (50_000, 50_000), (0, 0))), {"0": bytes(4)}),
-    "module: huge shape": whole(module(parameters=text("w") + tensor(1, (2**62, 0), (1, 1))), {"0": bytes(4)}),
-    "module: storage of 40 GB": whole(module(parameters=text("w") + tensor(10**10, (10**10,), (1,))), {"0": bytes(4)}),
-    "module: 2^60 modules": whole(halves()),
-    "module: in itself": whole(
+    "bytearray(10^10)": dumped(entry(b"cbuiltins\nbytearray\n" + number(10**10) + b"\x85R")),
+    "FloatTensor(10^5, 10^5)": dumped(entry(b"ctorch\nFloatTensor\n" + (number(10**5) * 2) + b"\x86R")),
+    "sparse tensor": dumped(entry(b"ctorch._utils\n_rebuild_sparse_tensor\n" + text("layout") + b"N\x86R")),
+    "hex of hex": dumped(entry(encoded())),
+    "tuples as a key, doubled": dumped(b"})" + b"q\x00h\x00\x86" * 60 + b"Ns"),  # hashing it takes 2^60 steps
+    "tuples as a key, nested": dumped(b"})" + b"\x85" * 400_000 + b"Ns"),
+    "a long tuple, repeated": dumped(entry(b"](" + b"(" + b"N" * 300_000 + b"tq\x00" + b"h\x00" * 300_000 + b"e")),
+    "module: os.system": dumped(module(more=text("x") + b"cos\nsystem\n" + text("true") + b"\x85R")),
+    "module: zero strides": dumped(module(parameters=text("w") + tensor(1, (50_000, 50_000), (0, 0))), {"0": bytes(4)}),
+    "module: huge shape": dumped(module(parameters=text("w") + tensor(1, (2**62, 0), (1, 1))), {"0": bytes(4)}),
+    "module: storage of 40 GB": dumped(module(parameters=text("w") + tensor(10**10, (10**10,), (1,))), {"0": bytes(4)}),
+    "module: 2^60 modules": dumped(halves()),
+    "module: in itself": dumped(
         b"ca\nB\n)\x81q\x00}("
         + text("_parameters")
         + b"}"
@@ -368,18 +346,18 @@ ATTACKS: dict[str, Callable[[Path], Command]] = {
         + text("m")
         + b"h\x00sub"
     ),
-    "module: objects nested 150,000 deep": whole(
+    "module: objects nested 150,000 deep": dumped(
         module(more=text("x") + b"ca\nC\nq\x00)\x81" + b"}\x8c\x01ah\x00)\x81" * 75_000 + b"sb" * 75_000)
     ),
-    "module: tuples nested 400,000 deep": whole(module(more=text("x") + b")" + b"\x85" * 400_000)),
-    "module: tuples doubled, as a key": whole(module(more=text("x") + b"})" + b"q\x00h\x00\x86" * 60 + b"Ns")),
-    "module: 60,000 keys of one hash": whole(  # Python hashes these numbers to 0
+    "module: tuples nested 400,000 deep": dumped(module(more=text("x") + b")" + b"\x85" * 400_000)),
+    "module: tuples doubled, as a key": dumped(module(more=text("x") + b"})" + b"q\x00h\x00\x86" * 60 + b"Ns")),
+    "module: 60,000 keys of one hash": dumped(  # Python hashes these numbers to 0
         module(more=text("x") + b"}(" + b"".join(number(i * (2**61 - 1)) + b"N" for i in range(1, 60_000)) + b"u")
     ),
-    "module: a memo of 300,000 places": whole(
+    "module: a memo of 300,000 places": dumped(
         module(more=text("x") + b"]" + b"".join(b"r" + struct.pack("<I", 2**32 - 1 - i) for i in range(150_000)))
     ),
-    "module: a long list of pairs, called 50,000 times": whole(
+    "module: a long list of pairs, called 50,000 times": dumped(
         module(
             more=text("x")
             + b"](ccollections\nOrderedDict\nq\x00]("
@@ -389,11 +367,11 @@ ATTACKS: dict[str, Callable[[Path], Command]] = {
             + b"e"
         )
     ),
-    "module: a long name, 100,000 times": whole(
+    "module: a long name, 100,000 times": dumped(
         module(more=text("x") + b"](" + text("n" * 300_000) + b"q\x000" + b"h\x00h\x00\x93" * 100_000 + b"e")
     ),
-    "module: 900,000 empty dictionaries": whole(module(more=text("x") + b"](" + b"}" * 900_000 + b"e")),
-    "module: 290,000 objects": whole(module(more=text("x") + b"](ca\nC\nq\x000" + b"h\x00)\x81" * 225_000 + b"e")),
+    "module: 900,000 empty dictionaries": dumped(module(more=text("x") + b"](" + b"}" * 900_000 + b"e")),
+    "module: 290,000 objects": dumped(module(more=text("x") + b"](ca\nC\nq\x000" + b"h\x00)\x81" * 225_000 + b"e")),
     "module: older format, storage of 20 GB": old_module(
         lambda data: data.replace(b"K\x0cN", number(5 * 10**9) + b"N", 1)
     ),
@@ -421,12 +399,8 @@ ATTACKS: dict[str, Callable[[Path], Command]] = {
         folder, images=gzip.compress(struct.pack(">HBB3I", 0, 8, 3, 1275511, 28, 28) + bytes(2 * 10**7), mtime=0)
     ),
     "tree: 10^9 classes": grown(lambda tree: leaves(tree, num_classes=10**9)),
-    "a million opcodes": lambda folder: imported(
-        folder, archive(b"\x80\x02}(" + text("a") + b"]" + b"(" + b"N" * 10**6 + b"eu.")
-    ),
-    "a string that claims 4 GB": lambda folder: imported(
-        folder, archive(b"\x80\x02}X" + struct.pack("<I", 2**32 - 1) + b"abc")
-    ),
+    "a million opcodes": dumped(entry(b"]" + b"(" + b"N" * 10**6 + b"e")),
+    "a string that claims 4 GB": dumped(b"}X" + struct.pack("<I", 2**32 - 1) + b"abc"),
     "older format: storage of 20 GB": lambda folder: imported(
         folder, saved(state(), _use_new_zipfile_serialization=False).replace(b"K\x0cN", number(5 * 10**9) + b"N", 1)
     ),
