@@ -957,10 +957,10 @@ proved/script_host.py _said: what is no text is told as one
     unit/checker/proved/test_dialogue.py::test_what_is_no_text_takes_too_much_or_fails_proves_nothing
 proved/claims.py ProvedClaims._begun: a child of a fork asks its parent's program
     without not self._dialogue.is_open
-    unit/checker/test_sharing.py::test_a_pool_that_is_forked_after_it_was_used
+    unit/checker/test_auditor.py::test_a_pool_that_is_forked_after_it_was_used
 auditor.py Exclusive.alone: two threads are in at once
     self._locks.setdefault(os.getpid(), RLock()) => nullcontext()
-    unit/checker/test_sharing.py::test_threads[executable-proved]
+    unit/checker/test_auditor.py::test_threads[executable-proved]
 proved/program.py find_program: the script takes the place of a program that is named
     without os.environ.get(VARIABLE)
     unit/checker/proved/test_audit.py::test_a_variable_that_names_no_executable_is_an_error[proved]
