@@ -280,15 +280,15 @@ least.py excludes: a gain exceeds the need
 # Origins.
 origins.py Origin.statement: the squared distance is stated
     self.distance**2 => self.distance
-    unit/checker/test_picture_files.py::test_a_distance_is_stated_exactly_as_its_square_and_a_cosine_is_a_lower_end[distance]
+    unit/checker/test_file_auditor.py::test_a_distance_is_stated_exactly_as_its_square_and_a_cosine_is_a_lower_end[distance]
 origins.py Origin.statement: a cosine is an upper end
     PatchStatement(self.patch, self.prototype, self.cosine, most)
     => PatchStatement(self.patch, self.prototype, None, self.cosine if most is None else most)
-    unit/checker/test_picture_files.py::test_a_distance_is_stated_exactly_as_its_square_and_a_cosine_is_a_lower_end[cosine]
+    unit/checker/test_file_auditor.py::test_a_distance_is_stated_exactly_as_its_square_and_a_cosine_is_a_lower_end[cosine]
 origins.py Origin.statement: it is about the first patch
     PatchStatement(self.patch, self.prototype, self.cosine, most)
     => PatchStatement(0, self.prototype, self.cosine, most)
-    unit/checker/test_picture_files.py::test_a_distance_is_stated_exactly_as_its_square_and_a_cosine_is_a_lower_end[distance]
+    unit/checker/test_file_auditor.py::test_a_distance_is_stated_exactly_as_its_square_and_a_cosine_is_a_lower_end[distance]
 origins.py read_origins: nothing has to be stated
     never not origins
     corpus/test_messages.py::test_what_is_refused_is_told_why[origins/empty]
@@ -313,19 +313,19 @@ origins.py _require_fit: the network may lack the patch
 origins.py _of_picture: what holds of one origin holds of all
     _pictured(auditor, document, [origin], size) if each else together
     => _pictured(auditor, document, origins[:1], size)
-    unit/checker/test_picture_files.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
+    unit/checker/test_file_auditor.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
 origins.py _of_picture: a picture is asked about once
     len(origins) > 1 and together.reason == 'picture' => False
-    unit/checker/test_picture_files.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
+    unit/checker/test_file_auditor.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
 origins.py _pictured: all are about the first picture of the file
     origins[0].picture => document.origins[0].picture
-    unit/checker/test_picture_files.py::test_origins_of_a_picture_are_asked_together
+    unit/checker/test_file_auditor.py::test_origins_of_a_picture_are_asked_together
 reading/audit.py PlainAudit.prove_picture: nothing is evaluated
     self._subject.picture is None or self._evaluated() is None => self._subject.picture is None
     corpus/test_pictured.py::test_every_file_gets_its_outcome[origins/one-binary64-too-small]
 auditor.py Auditor.pictured: the claim is not asked for
     side.prove_picture() => None
-    unit/checker/test_picture_files.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
+    unit/checker/test_file_auditor.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
 
 # Receptive fields.
 receptive.py _windows: windows have no padding
@@ -838,7 +838,7 @@ least.py _leaves: one part of a cell is enough
     unit/checker/test_least.py::test_what_is_claimed_is_proved_and_no_more
 file_auditor.py FileAuditor.__init__: pictures are not read
     picture_files(pictures, opener) => (None, None)
-    unit/checker/test_picture_files.py::test_proves_a_picture_from_files
+    unit/checker/test_file_auditor.py::test_proves_a_picture_from_files
 limit.py allowed: each byte allows what a megabyte does
     max(1, -(-size // _MEGABYTE)) => size
     unit/checker/test_limits.py::test_larger_files_may_take_longer
