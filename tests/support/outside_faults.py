@@ -186,7 +186,7 @@ search/batches.py Batches._unsettled: numbers beyond float64 are called a tie
     image.is_finite => True
     unit/search/test_explain.py::test_numbers_beyond_float64_are_no_tie_and_give_no_class
 bounds/deep.py deep_latents: a network that is not enclosed is told as a class that is not certain
-    DeepLatents(None, _ROUGH.format(rule.layer, error)) => DeepLatents(None, '')
+    return None, _ROUGH.format(rule.layer, error) => return None, ''
     unit/search/test_through.py::test_a_network_that_is_not_enclosed_is_told_as_such
 bounds/fixed_point.py FixedPoint._without: what is cut off is not added to what is not known
     (self.radius + 2.0 ** (-places)) * UP => self.radius
@@ -260,12 +260,9 @@ search/through.py ThroughNetwork.__post_init__: float32 is explained of a networ
 network/network.py _why_not: a magnitude says nothing
     never _greatest(operation.magnitude, operation.weight) > GREATEST_FOLDED
     unit/network/test_network.py::test_what_a_file_excludes_is_refused_with_layer_value_and_remedy
-bounds/network.py _Rules.sums: what may overflow in float32 is known
-    never _may_overflow(operation, terms, given, bound)
+bounds/network.py _sums: what may overflow in float32 is known
+    never may_overflow
     unit/bounds/test_network.py::test_numbers_that_may_overflow_in_float32_are_not_known_there_and_told
-bounds/network.py _is_narrow: an infinite box is a narrow one
-    without width.isfinite()
-    unit/bounds/test_network.py::test_numbers_that_take_too_many_bits_are_told
 runs/seen.py SeenPictures.latents: latents are rounded out of what is stated of them
     self.through.latents(picture) => self.through.latents(picture).float()
     unit/runs/test_seen.py::test_a_runs_statements_are_true_of_its_own_latents

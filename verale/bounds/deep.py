@@ -1,4 +1,4 @@
-r"""The latents of a deep network in real arithmetic, enclosed in numbers of more bits than a float64 has.
+r"""The latents of a network in real arithmetic, enclosed in numbers of more bits than a float64 has.
 
 Each layer multiplies what is not known of a picture by about the sum of its weights' sizes, where a rectifier does not
 hide it. So the network is first computed in float64, and beside each number by how much an error of 1 in every pixel
@@ -199,46 +199,33 @@ _WIDEST, _NARROWEST = 20, 12
 """Bits of a digit, for sums of few products and of many."""
 
 
-class DeepLatents(NamedTuple):
-    """The latents of a picture.
-
-    Attributes:
-        ends: intervals that hold them, (1, C, H, W) or (1, D); None where they take too many bits.
-        roughly: why they do, and what would help, in words that name the layer; empty where they do not.
-        least, most: no latents of this network lie beyond these.
-    """
-
-    ends: Enclosure | None
-    roughly: str
-    least: float = -math.inf
-    most: float = math.inf
-
-
 _ROUGH = "the search knows the network only roughly from layer {} on, {}"
 
 
-def deep_latents(network: FrozenNetwork, picture: Tensor) -> DeepLatents:
-    """The latents that a network gives for a picture, uint8 (C, H, W). Raises UsageError: one of another shape."""
+def deep_latents(network: FrozenNetwork, picture: Tensor) -> tuple[Enclosure | None, str]:
+    """Intervals that hold the latents that a network gives for a picture, uint8 (C, H, W); and an empty text.
+
+    Returns:
+        Intervals (1, C, H, W) or (1, D). None where these take too many bits; then why, and what would help, in words
+        that name the layer.
+
+    Raises:
+        UsageError: a picture of another shape.
+    """
     gains, wanted = _gains(network, picture), _ENOUGH
     for _ in range(_TIMES):
         rule = _Rules(network, gains, wanted)
         try:
-            output: FixedPoint = _last(network, rule.picture(picture), rule)
+            output: FixedPoint = deque(walk(network, rule.picture(picture), rule), maxlen=1).pop()[1]
             widest = float(output.radius.amax())
             if widest <= _WIDE:
-                limits = _last(network, (-math.inf, math.inf), _limits)
-                return DeepLatents(_ends(output).clamp(*limits), "", *limits)
+                return _ends(output), ""
             if not widest < math.inf:
                 raise TooManyBitsError
             wanted += math.frexp(widest)[1] + _ENOUGH
         except BeyondError as error:
-            return DeepLatents(None, _ROUGH.format(rule.layer, error))
-    return DeepLatents(None, _ROUGH.format(rule.layer, TooManyBitsError()))
-
-
-def _last(network: FrozenNetwork, picture: Any, compute: Callable[[NetworkLayer, Any], Any]) -> Any:
-    """What the last layer gives; see `walk`."""
-    return deque(walk(network, picture, compute), maxlen=1).pop()[1]
+            return None, _ROUGH.format(rule.layer, error)
+    return None, _ROUGH.format(rule.layer, TooManyBitsError())
 
 
 class _Rules:
@@ -355,28 +342,6 @@ def _ends(output: FixedPoint) -> Enclosure:
     centre = nearest + rest
     off = output.radius + centre.abs() * 2.0**-52 + rest.abs() * (4 * NEAREST) + 2.0**-output.places
     return Enclosure.around(centre[None], up(off[None] * UP))
-
-
-def _limits(layer: NetworkLayer, inputs: Any) -> tuple[float, float]:
-    """Ends beyond which a layer gives nothing, for any numbers between those of what it reads."""
-    least, most = (pick(ends) for pick, ends in zip((min, max), zip(*inputs, strict=True), strict=True))
-    match layer.operation:
-        case Rectifier():
-            return max(0.0, least), max(0.0, most)
-        case Clamp() as clamp:
-            return clamp.lower, clamp.upper
-        case Sigmoid() | Gaussian():
-            return 0.0, 1.0
-        case Tanh():
-            return -1.0, 1.0
-        case InverseRoot():
-            return 0.0, math.inf
-        case SpatialMaximum() | Concatenation() | Flattening() | Upsampling():
-            return least, most
-        case AveragePooling() | Product() | Sum() if least >= 0:
-            return 0.0, math.inf
-        case _:
-            return -math.inf, math.inf
 
 
 def _gains(network: FrozenNetwork, picture: Tensor) -> dict[str, float]:
