@@ -1,20 +1,15 @@
 r"""The latents that a network gives for a picture, as a box: in real arithmetic, and for binary32.
 
-In real arithmetic they are enclosed in numbers of more bits than a float64 has (`verale.bounds.deep`). Of the few
-networks that take too many, what is said of binary32 holds too, since its roundings may be none.
+Both are enclosed in numbers of more bits than a float64 has (`verale.bounds.deep`).
 
-**binary32** (certificates/network-v1.md, "The network in binary32"). Every layer's output is known as a centre and a
-radius, entry by entry: |x - c| <= r. With u the unit roundoff of float64, gamma_n = n u / (1 - n u), and gamma32 the
-same of binary32:
+**binary32** (certificates/network-v1.md, "The network in binary32"). A layer's numbers, computed in any order of sums
+from numbers within r of c, are off by further
 
-    sums W x + b:   c' = fl(W c + b),  r' >= |W| r + gamma_n (|W| |c| + |b|) + gamma32_m (|W| (|c| + r) + size)
-    what rises:     from the ends c - r and c + r, rounded outward
-    means, sums:    as sums of products with the same weights
+    gamma32_m (|W| (|c| + r) + size),    size the layer's magnitude, or |b|;    gamma32_n = n u / (1 - n u), u = 2^-24
 
-in whatever order they are added, with m as that text counts it, size the layer's magnitude, or |b|; a sigmoid or tanh
-is off by 8 units in the last place, the picture by six roundings. For what underflow loses there is a term of its own.
-All terms of a radius are positive, so that their own rounding is a share of them, which a factor covers. Where
-something overflows, a radius is infinite, and nothing is known.
+with m as that text counts it; a mean, a sum, a clamp and a leaky rectifier by as many roundings of their size as they
+take, a sigmoid or tanh by 8 units in the last place, the picture by six roundings. For what underflow loses there is a
+term of its own. Where something may overflow, nothing is known. `_WIDE` covers what float64 rounds of all this.
 
 Soundness: no verdict rests on this. Certificates that are found with these boxes are proved by a checker with boxes of
 its own, in exact integers. These are wider than those, so that what is found for them is proved.
@@ -23,7 +18,7 @@ its own, in exact integers. These are wider than those, so that what is found fo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -32,7 +27,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds.deep import deep_latents
-from verale.bounds.fixed_point import UP
+from verale.bounds.fixed_point import NEAREST, UP, BeyondError, FixedPoint
 from verale.network import FrozenNetwork, walk
 from verale.network.layers import (
     AveragePooling,
@@ -45,6 +40,7 @@ from verale.network.layers import (
     InverseRoot,
     LeakyRectifier,
     NetworkLayer,
+    Operation,
     Product,
     Rectifier,
     Sigmoid,
@@ -54,7 +50,7 @@ from verale.network.layers import (
     Upsampling,
 )
 from verale.network.network import GREATEST_FOLDED, LARGEST
-from verale.rounding import Enclosure, down, gamma, up
+from verale.rounding import Enclosure, down, up
 
 Arithmetic = Literal["real", "float32"]
 ARITHMETICS: tuple[Arithmetic, ...] = ("real", "float32")
@@ -98,19 +94,16 @@ def latent_ranges(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmeti
     Raises:
         UsageError: a picture of another shape.
     """
+    real = arithmetic == "real"
     with torch.no_grad():
-        ends, roughly = deep_latents(network, picture) if arithmetic == "real" else (None, "")
-        real = ends is not None
-        if ends is not None:
-            ends = Enclosure(down(ends.lower - _LATENT_UNIT), up(ends.upper + _LATENT_UNIT))
-        else:
-            beyond = ""
-            for name, output in walk(network, _normalised(network, picture[None]), _layer):
-                if not beyond and not bool(output.radius.isfinite().all()):
-                    beyond = name
-            ends, roughly = output.ends(), roughly or (_OVERFLOW32.format(beyond) if beyond else _SINGLE)
+        ends, roughly = deep_latents(network, picture, None if real else _rounded)
+        if not real:
+            roughly = _OVERFLOW32.format(roughly) if ends is None else _SINGLE
+        if ends is None:
+            unknown = torch.full((1, *network.output_shape), torch.inf, dtype=torch.float64)
+            ends = Enclosure(-unknown, unknown)
         *_, (_, limits) = walk(network, (-math.inf, math.inf), partial(_limits, real=real))
-        ends = ends.clamp(*limits)
+        ends = Enclosure(down(ends.lower - _LATENT_UNIT), up(ends.upper + _LATENT_UNIT)).clamp(*limits)
     lower, upper = (end[0].flatten(1).T if end.dim() == 4 else end for end in (ends.lower, ends.upper))
     return LatentRanges(Enclosure(lower.contiguous(), upper.contiguous()), roughly)
 
@@ -142,173 +135,62 @@ def _limits(layer: NetworkLayer, inputs: Sequence[tuple[float, float]], real: bo
             return -math.inf, math.inf
 
 
-@dataclass(frozen=True, eq=False)
-class _Around:
-    """Numbers within `radius` of `centre`, (1, C, H, W) or (1, D); both finite, or the radius infinite."""
-
-    centre: Tensor
-    radius: Tensor
-
-    @classmethod
-    def of(cls, centre: Tensor, radius: Tensor) -> _Around:
-        """Where something is no number, the radius is infinite."""
-        known = centre.isfinite() & radius.isfinite()
-        return cls(torch.where(known, centre, 0.0), torch.where(known, radius, torch.inf))
-
-    @classmethod
-    def between(cls, lower: Tensor, upper: Tensor) -> _Around:
-        """Around the middle of the ends."""
-        centre = (lower + upper) / 2
-        return cls.of(centre, up(torch.maximum(upper - centre, centre - lower)))
-
-    @classmethod
-    def unknown(cls, centre: Tensor) -> _Around:
-        """Any numbers, of this shape."""
-        return cls(torch.zeros_like(centre), torch.full_like(centre, torch.inf))
-
-    def ends(self) -> Enclosure:
-        """The ends, rounded outward."""
-        return Enclosure.around(self.centre, self.radius)
-
-    @property
-    def size(self) -> Tensor:
-        """No less than the size of any of the numbers."""
-        return up(self.centre.abs() + self.radius)
-
-    def wider(self, roundings: int) -> _Around:
-        """The same after so many roundings more."""
-        return _Around.of(self.centre, up(self.radius + (self.size * _gamma32(roundings) + _LOST) * UP))
-
-
 def _gamma32(roundings: int) -> float:
     product = roundings * _U32
     return product / (1 - product) * _WIDE
 
 
-def _normalised(network: FrozenNetwork, pictures: Tensor) -> _Around:
-    """(v / 255 - mean) / std. A number passes six roundings at most: those of 1 / 255 and the product, or of the mean;
-    of the difference; of std, its reciprocal and the product."""
-    mean, std = (torch.tensor(each, dtype=torch.float64)[:, None, None] for each in (network.mean, network.std))
-    size = (pictures.double() / 255 + mean.abs()) / std
-    return _Around.of(network.normalised(pictures), up(size * (gamma(8) + _gamma32(8)) * UP) + _LOST * (1 + 1 / std))
-
-
-def _layer(layer: NetworkLayer, inputs: Sequence[_Around]) -> _Around:
-    """The output of a layer in binary32, of which nothing is known where it may overflow."""
-    return _RULES[type(layer.operation)](layer.operation, *inputs)
-
-
-def _sums(operation: Convolution | FullConnection, given: _Around) -> _Around:
-    """Sums of products. Infinite radii are taken for the greatest number, and come out infinite or greater.
+def _rounded(operation: Operation | FrozenNetwork, inputs: Sequence[FixedPoint], found: FixedPoint) -> FixedPoint:
+    """What a layer gives in binary32 where it gives `found` in real arithmetic; or, of a network, its picture.
 
     Of a folded batch normalisation, of which the magnitude says how large what was folded may be, partial sums are not
     known: numbers that are read have to be as small as is stated for these.
+
+    Raises:
+        BeyondError: it may overflow, or nothing is claimed of it.
     """
-    weight = operation.weight.double()
-    bias = None if operation.bias is None else operation.bias.double()
-    terms, most = weight[0].numel() + 1, float(given.size.amax())
-    radius = given.radius.clamp(max=torch.finfo(torch.float64).max)
-    centre = operation.applied(given.centre, weight, bias)
-    spread = operation.applied(radius, weight.abs(), None)
-    bound, roundings, may_overflow = bias, terms + 16, not most <= GREATEST_FOLDED
-    if operation.magnitude is not None:
-        bound = operation.magnitude.double()
-    else:
-        held = [tensor for tensor in (operation.weight, operation.bias) if tensor is not None]
-        roundings = terms + 1 + any(bool((tensor.float() != tensor).any()) for tensor in held)
-        greatest = 0.0 if bias is None else float(bias.abs().amax())
-        may_overflow = not 2 * (terms * float(weight.abs().amax()) * most + greatest) <= LARGEST
-    if may_overflow:
-        return _Around.unknown(centre)
-    size = operation.applied(given.centre.abs() + radius, weight.abs(), None if bound is None else bound.abs())
-    share = gamma(terms + 4) + _gamma32(roundings)
-    return _Around.of(centre, (spread + (size + _LOST / _U32) * share) * UP)
+    sizes = [each.size for each in inputs]
+    most = [float(each.amax()) for each in sizes]
+    match operation:
+        case Convolution() | FullConnection():
+            terms, bound = operation.weight[0].numel() + 1, operation.bias
+            if operation.magnitude is not None:
+                _require(most[0] <= GREATEST_FOLDED)
+                roundings, bound = terms + 16, operation.magnitude
+            else:
+                held = [operation.weight] if bound is None else [operation.weight, bound]
+                weight, *bias = (float(each.abs().amax()) for each in held)
+                _require(2 * (terms * weight * most[0] + sum(bias)) <= LARGEST)
+                roundings = terms + 1 + any(bool((each.float() != each).any()) for each in held)
+            bound = None if bound is None else bound.double().abs()
+            size = operation.applied(sizes[0][None], operation.weight.double().abs(), bound)[0]
+            return found.wider((size + _LOST / _U32) * _gamma32(roundings))
+        case Sum():
+            _require(4 * sum(most) <= LARGEST)
+            return found.wider(torch.stack(sizes).sum(0) * _gamma32(len(sizes)) + _LOST)
+        case AveragePooling():
+            terms = operation.kernel[0] * operation.kernel[1]
+            _require(4 * terms * most[0] <= LARGEST)
+            return found.wider(operation(sizes[0][None])[0] * _gamma32(terms + 4) + _LOST)
+        case LeakyRectifier() | Clamp():
+            return found.wider(found.size * _gamma32(2) + _LOST)
+        case Sigmoid() | Tanh():
+            return found.wider(found.size * (2 * _ULPS * _U32 * _WIDE) + _LOST)
+        case Product() | Gaussian() | InverseRoot():
+            raise BeyondError
+        case Rectifier():  # what may be 0 is known better from the middle of what is left of it
+            nearest, radius = inputs[0].nearest, inputs[0].radius
+            half = ((nearest + radius + nearest.abs() * 2 * NEAREST) * (UP / 2)).clamp(min=0)
+            return found.replaced(nearest.abs() < radius, FixedPoint.of(half, found.places, found.width).wider(half))
+        case FrozenNetwork():
+            # 1 / 255 and the product, or the mean; the difference; std, its reciprocal and the product
+            mean, std = (torch.tensor(each).double()[:, None, None] for each in (operation.mean, operation.std))
+            size = found.nearest + found.radius + (mean + mean.abs()) / std  # (v / 255 + |mean|) / std
+            return found.wider(size * _gamma32(8) + _LOST * (1 + 1 / std))
+        case _:  # rounds nothing
+            return found
 
 
-def _sum(operation: Sum, *given: _Around) -> _Around:
-    """A sum of outputs."""
-    centre, radius, size = (
-        torch.stack(each).sum(0) for each in zip(*((one.centre, one.radius, one.size) for one in given), strict=True)
-    )
-    if 4 * sum(float(one.size.amax()) for one in given) > LARGEST:
-        return _Around.unknown(centre)
-    share = gamma(len(given) + 2) + _gamma32(len(given))
-    return _Around.of(centre, (radius + size * share + _LOST) * UP)
-
-
-def _mean(operation: AveragePooling, given: _Around) -> _Around:
-    """Means over windows: sums of so many, and a quotient or a product with a rounded reciprocal."""
-    terms = operation.kernel[0] * operation.kernel[1]
-    centre, radius, size = operation(given.centre), operation(given.radius), operation(given.size)
-    if 4 * terms * float(given.size.amax()) > LARGEST:
-        return _Around.unknown(centre)
-    return _Around.of(centre, (radius + size * (gamma(terms + 4) + _gamma32(terms + 4)) + _LOST) * UP)
-
-
-def _leaky(operation: LeakyRectifier, given: _Around) -> _Around:
-    """max(x, slope x), which rises."""
-    ends = given.ends()
-    product = ends * Enclosure.exact(ends.lower.new_tensor(operation.slope))
-    low = torch.where(ends.lower >= 0, ends.lower, product.lower)
-    high = torch.where(ends.upper >= 0, ends.upper, product.upper)
-    return _Around.between(low, high).wider(2)
-
-
-def _sigmoid(operation: Sigmoid, given: _Around) -> _Around:
-    """1 / (1 + exp(-x))."""
-    return _curved(_logistic(given.ends()), 0.0)
-
-
-def _tanh(operation: Tanh, given: _Around) -> _Around:
-    """2 / (1 + exp(-2 x)) - 1."""
-    ends = given.ends()
-    two, one = Enclosure.exact(ends.lower.new_tensor(2.0)), Enclosure.exact(ends.lower.new_tensor(1.0))
-    return _curved(_logistic(ends * two) * two - one, -1.0)
-
-
-def _curved(ends: Enclosure, lowest: float) -> _Around:
-    """A sigmoid or tanh with these ends, between `lowest` and 1, as computed too."""
-    share = 2 * _ULPS * _U32 * _WIDE
-    low, high = (up(end.abs() * share + _LOST) for end in (ends.lower, ends.upper))
-    wide = Enclosure(down(ends.lower - low), up(ends.upper + high)).clamp(lowest, 1.0)
-    return _Around.between(wide.lower, wide.upper)
-
-
-def _risen(operation: Rectifier | SpatialMaximum, given: _Around) -> _Around:
-    """What rises and rounds nothing."""
-    ends = given.ends()
-    return _Around.between(operation(ends.lower), operation(ends.upper))
-
-
-def _moved(operation: Concatenation | Flattening | Upsampling, *given: _Around) -> _Around:
-    """What only puts numbers elsewhere."""
-    return _Around(operation(*(one.centre for one in given)), operation(*(one.radius for one in given)))
-
-
-def _logistic(ends: Enclosure) -> Enclosure:
-    """1 / (1 + exp(-x)), which rises: its two ends are computed apart. Below -700, where exp(-x) leaves float64, it is
-    between 0 and what it is at -700."""
-    one = Enclosure.exact(ends.lower.new_tensor(1.0))
-    near = [end.clamp(min=-700.0) for end in (ends.lower, ends.upper)]
-    least, most = (one / (one + Enclosure.unchecked(-end, -end).exp()) for end in near)
-    lower = torch.where(ends.lower < -700.0, 0.0, least.lower.clamp(0, 1))
-    return Enclosure(lower, most.upper.clamp(0, 1))
-
-
-_RULES: dict[type, Callable[..., _Around]] = {
-    **dict.fromkeys((Convolution, FullConnection), _sums),
-    **dict.fromkeys((Rectifier, SpatialMaximum), _risen),
-    **dict.fromkeys((Concatenation, Flattening, Upsampling), _moved),
-    # Of these nothing is claimed in binary32.
-    **dict.fromkeys(
-        (Product, Gaussian, InverseRoot),
-        lambda operation, *given: _Around.unknown(operation(*(one.centre for one in given))),
-    ),
-    Sum: _sum,
-    AveragePooling: _mean,
-    LeakyRectifier: _leaky,
-    Clamp: lambda operation, given: _risen(operation, given).wider(1),
-    Sigmoid: _sigmoid,
-    Tanh: _tanh,
-}
-"""The rule of each operation: it, and what it reads."""
+def _require(holds: bool) -> None:
+    if not holds:
+        raise BeyondError
