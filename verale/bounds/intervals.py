@@ -62,22 +62,14 @@ class Projection(Hull):
     """Squared distances, cosines or products of a patch from some of them: see `Hull`, and the top of this file."""
 
     def ranges(self, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
-        """See `SpatialParadigm`."""
-        return ranges_of_statements(self, stated, observed)
-
-
-def ranges_of_statements(paradigm: Hull, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
-    """(R, P) ranges; see `SpatialParadigm.ranges`. Those of `Hull.inner` are from within.
-
-    An interval without an end says nothing of other observables.
-    """
-    most = max(1, *map(len, stated)) if len(stated) else 1
-    table = torch.tensor([[*each, *[0] * (most - len(each))] for each in stated], dtype=torch.int64).view(-1, most)
-    return ranges_of_listed(paradigm, table, torch.tensor(list(map(len, stated)), dtype=torch.int64), observed)
+        """See `SpatialParadigm`. An interval without an end says nothing of other observables."""
+        most = max(1, *map(len, stated)) if len(stated) else 1
+        table = torch.tensor([[*each, *[0] * (most - len(each))] for each in stated], dtype=torch.int64).view(-1, most)
+        return ranges_of_listed(self, table, torch.tensor(list(map(len, stated)), dtype=torch.int64), observed)
 
 
 def ranges_of_listed(paradigm: Hull, stated: Tensor, count: Tensor, observed: Enclosure) -> Enclosure:
-    """The same of statements as a tensor (R, M), of which the first `count` (R,) of a patch count."""
+    """`Projection.ranges` of statements as a tensor (R, M), of which the first `count` (R,) of a patch count."""
     there = torch.arange(stated.shape[1]) < count[:, None]
     low, high = observed.lower.gather(1, stated), observed.upper.gather(1, stated)
     finite = low.isfinite() & high.isfinite()
