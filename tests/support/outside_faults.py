@@ -633,7 +633,7 @@ report/account.py _Ledger.takes: the better end of an activation counts
     unit/report/test_account.py::test_who_gives_and_who_takes_is_told_in_words
 bounds/margin.py LinearMargins.taken_back: what is taken back is rounded down
     up(up(self.bias - least) + up(self.bias.abs() * 2.0**-52)) => self.bias - least - 2.0**-40
-    unit/bounds/test_margin.py::test_what_others_take_back_is_above_the_exact_most[euclidean]
+    unit/bounds/test_margin.py::test_a_margin_is_below_the_exact_least_difference_and_what_others_take_above_the_most[0-euclidean]
 search/paradigms/evidence.py _Case.proved: a sum adds to the margin
     down(alone - allowed) => down(alone + allowed)
     unit/search/test_paradigms.py::test_every_kernel_proves_what_is_found[0.0-exact]

@@ -40,32 +40,12 @@ from verale.rounding import Enclosure
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel lengths")
 
-SEEDS = range(2)
-
 
 def torch_latents(name: str, seed: int, pictures: Tensor, dtype: torch.dtype) -> Tensor:
     """What the module itself gives, with its own batch normalisation."""
     mean, std = (torch.tensor(each, dtype=dtype)[:, None, None] for each in (MEAN, STD))
     given = random_module(name, seed).to(dtype)((pictures.to(dtype) / 255 - mean) / std)
     return as_patches(given if given.dim() == 4 else given[:, None])
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_box_holds_what_torch_gives(name: str, seed: int) -> None:
-    network, pictures = frozen_network(name, seed), random_pictures(3, seed)
-    exact, single = (torch_latents(name, seed, pictures, dtype) for dtype in (torch.float64, torch.float32))
-    for picture, one, other in zip(pictures, exact, single, strict=True):
-        real, binary32 = (latent_ranges(network, picture, arithmetic).ends for arithmetic in ARITHMETICS)
-        if name in REAL_ALONE:
-            assert not bool(binary32.lower.isfinite().any() | binary32.upper.isfinite().any())
-        # Torch's own float64 rounds too, so it is within the box of real numbers and as much again.
-        width = real.upper - real.lower
-        assert bool((real.lower - width <= one).all()) and bool((one <= real.upper + width).all())
-        assert bool((binary32.lower <= other).all()) and bool((other <= binary32.upper).all())
-        assert bool((binary32.lower <= real.lower).all()) and bool((real.upper <= binary32.upper).all())
-        assert float(width.max()) < 1e-10
-        assert name in REAL_ALONE or 0 < float((binary32.upper - binary32.lower).max()) < 1e-2
 
 
 def checked(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmetic = "real") -> Enclosure:
@@ -77,27 +57,33 @@ def checked(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmetic = "r
     return Enclosure(lower, upper)
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-def test_the_checkers_box_is_narrower_in_float32(name: str) -> None:
-    network = frozen_network(name)
-    for picture in random_pictures(2) if name not in REAL_ALONE else ():
-        own, box = latent_ranges(network, picture, "float32").ends, checked(network, picture, "float32")
-        assert bool((own.lower <= box.lower).all()) and bool((box.upper <= own.upper).all())
-
-
-def require_the_checkers(network: FrozenNetwork, picture: Tensor, width: float = 2.0**-40) -> None:
-    """The box is narrow and holds the checker's; `width` for floats is more than for digits."""
+def require_the_checkers(network: FrozenNetwork, picture: Tensor) -> Enclosure:
+    """The box is narrow and holds the checker's."""
     own, box = latent_ranges(network, picture), checked(network, picture)
     lower, upper = own.ends.lower, own.ends.upper
     assert own.roughly == "" and bool((lower <= box.lower).all() and (box.upper <= upper).all())
-    assert bool((upper - lower <= width + upper.abs() * 2.0**-50).all())
+    assert bool((upper - lower <= 2.0**-40 + upper.abs() * 2.0**-50).all())
+    return own.ends
 
 
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("seed", range(2))
-def test_every_kind_of_layer_is_enclosed_as_the_checker_does(name: str, seed: int) -> None:
-    for picture in random_pictures(2, seed):
-        require_the_checkers(frozen_network(name, seed), picture, 1e-10)
+def test_a_box_holds_what_torch_gives_and_the_checkers_box(name: str, seed: int) -> None:
+    network, pictures = frozen_network(name, seed), random_pictures(2, seed)
+    exact, single = (torch_latents(name, seed, pictures, dtype) for dtype in (torch.float64, torch.float32))
+    for picture, one, other in zip(pictures, exact, single, strict=True):
+        real, binary32 = require_the_checkers(network, picture), latent_ranges(network, picture, "float32")
+        # Torch's own float64 rounds.
+        assert bool((real.lower - 1e-10 <= one).all()) and bool((one <= real.upper + 1e-10).all())
+        assert "narrower in real arithmetic (--arithmetic real)" in binary32.roughly
+        lower, upper = binary32.ends.lower, binary32.ends.upper
+        if name in REAL_ALONE:
+            assert not bool(lower.isfinite().any() | upper.isfinite().any())
+            continue
+        box = checked(network, picture, "float32")
+        for least, most in ((other, other), (real.lower, real.upper), (box.lower, box.upper)):
+            assert bool((lower <= least).all() and (most <= upper).all())
+        assert 0 < float((upper - lower).max()) < 1e-2
 
 
 class Grown(nn.Module):
@@ -119,18 +105,19 @@ class Grown(nn.Module):
         return nn.functional.max_pool2d(nn.functional.relu6(found), (3, 2), (2, 1), (1, 1))
 
 
-def test_gates_behind_many_layers_are_enclosed() -> None:
+def grown(layers: int) -> FrozenNetwork:
     torch.manual_seed(3)
-    network = export_network(Grown(20).double().eval(), None, SHAPE)
-    require_the_checkers(network, random_pictures(1)[0])
+    return export_network(Grown(layers).double().eval(), None, SHAPE)
 
 
-@pytest.mark.parametrize(("layers", "last"), [(30, nn.Sigmoid()), (150, nn.ReLU())], ids=str)
-def test_deep_networks_are_enclosed(layers: int, last: nn.Module) -> None:
+@pytest.mark.parametrize(
+    "made",
+    [lambda: grown(20), lambda: deep_network(30, nn.Sigmoid()), lambda: deep_network(150, nn.ReLU())],
+    ids=["gates", "sigmoid", "150 layers"],
+)
+def test_deep_networks_are_enclosed(made: Callable[[], FrozenNetwork]) -> None:
     """Where adding up all that rounding of floats may do says nothing."""
-    network, (picture,) = deep_network(layers, last), random_pictures(1)
-    require_the_checkers(network, picture)
-    assert float(latent_ranges(network, picture).ends.lower.min()) >= 0
+    assert float(require_the_checkers(made(), random_pictures(1)[0]).lower.min()) >= 0
 
 
 def test_gains_are_no_more_than_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,12 +245,6 @@ def test_what_cancels_in_float64_is_known(made: Callable[[float], FrozenNetwork]
     own, box = latent_ranges(network, picture), checked(network, picture)
     assert bool((own.ends.lower <= box.lower).all() and (box.upper <= own.ends.upper).all())
     assert own.roughly == "" and float((own.ends.upper - own.ends.lower).max()) < 1e-12
-
-
-def test_float32_tells_that_real_arithmetic_is_known_better() -> None:
-    network, (picture,) = frozen_network("residual"), random_pictures(1)
-    assert latent_ranges(network, picture).roughly == ""
-    assert "narrower in real arithmetic (--arithmetic real)" in latent_ranges(network, picture, "float32").roughly
 
 
 def test_the_demos_boxes_are_narrow() -> None:
