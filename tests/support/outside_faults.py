@@ -208,7 +208,7 @@ adapters/accounts.py require_explained: a tensor that an architecture does not e
     unit/adapters/test_accounts.py::test_a_tensor_that_no_architecture_has_is_named
 adapters/accounts.py require_explained: a whole model of another class is taken
     never kind is not None and kind not in saved.classes
-    unit/adapters/test_accounts.py::test_a_whole_model_of_another_class_is_refused
+    unit/adapters/test_accounts.py::test_what_an_architecture_does_not_explain_is_refused_by_name
 adapters/accounts.py _of_model: the attributes of a whole model are passed over
     never key != 'training' and value is not None
     unit/adapters/test_accounts.py::test_what_a_whole_model_says_is_held_against_the_architecture
