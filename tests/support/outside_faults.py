@@ -229,19 +229,19 @@ adapters/cabrnet/network.py _normalisation: a network file leaves out what follo
     end_to_end/test_cabrnet_runs.py::test_a_transform_that_does_more_to_numbers_is_no_network_file
 adapters/composites.py clamped: the greatest number that is let through is the least
     (-1.0, upper or 0.0) => (1.0, upper or 0.0)
-    unit/adapters/test_operations.py::test_what_several_layers_compute_is_frozen_as_these[clamp above]
+    unit/adapters/test_operations.py::test_what_several_layers_compute_is_frozen_as_these
 adapters/composites.py sloped: what lies below 0 gets another sign
     scaled(shape, -slopes) => scaled(shape, slopes)
-    unit/adapters/test_operations.py::test_what_several_layers_compute_is_frozen_as_these[PReLU of channels]
+    unit/adapters/test_operations.py::test_what_several_layers_compute_is_frozen_as_these
 adapters/composites.py layer_norm: the mean stays where it was
     Step('centred', Sum(), (0, 'everywhere')) => Step('centred', Sum(), (0, 0))
-    unit/adapters/test_operations.py::test_what_several_layers_compute_is_frozen_as_these[channels last]
+    unit/adapters/test_operations.py::test_what_several_layers_compute_is_frozen_as_these
 adapters/operations.py _maximum: zeros are said to lie on the other sides
     (0, right, 0, below) => (0, below, 0, right)
     unit/adapters/test_operations.py::test_windows_beyond_the_padding_are_written_with_zeros_behind_a_relu
 adapters/operations.py _moved: numbers in other places are taken for channels that are chosen
     torch.equal(moved, places[:, channels]) => True
-    unit/adapters/test_operations.py::test_what_no_layers_compute_is_refused[turned]
+    unit/adapters/test_operations.py::test_what_no_layers_compute_is_refused
 adapters/float32.py _mean: a mean is not rounded in float32
     _widened(mean, _gamma(count + 1) * _size(ranges).mean(0, keepdim=True) + 2 * _UNDERFLOW) => mean
     unit/adapters/test_float32.py::test_computed_activations_and_logits

@@ -7,8 +7,9 @@ from dataclasses import replace
 import flint
 import pytest
 import torch
+from support.cases import every
 from support.exact import PRECISION
-from support.similarities import CASES, NAMES, ONE_TENTH, ROWS, Row, head_of, similarity
+from support.similarities import CASES, ONE_TENTH, ROWS, Row, head_of, similarity
 from torch import Tensor
 
 from verale.bounds import (
@@ -23,7 +24,7 @@ from verale.head import Euclidean, Geometry, Head, LogRatio, StepChain
 from verale.head.similarity import SIMILARITIES
 from verale.rounding import Enclosure
 
-every_similarity = pytest.mark.parametrize(("row", "geometry"), CASES, ids=NAMES)
+every_similarity = every(("row", "geometry"), CASES)
 
 
 def test_every_similarity_is_tested():
