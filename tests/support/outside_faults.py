@@ -260,6 +260,9 @@ search/through.py ThroughNetwork.__post_init__: float32 is explained of a networ
 network/network.py _why_not: a magnitude says nothing
     never _greatest(operation.magnitude, operation.weight) > GREATEST_FOLDED
     unit/network/test_network.py::test_what_a_file_excludes_is_refused_with_layer_value_and_remedy
+bounds/network.py _rounded: what float32 rounds of a layer's sums is left out
+    found.wider((size + _LOST / _U32) * _gamma32(roundings)) => found
+    unit/bounds/test_network.py::test_a_box_holds_what_torch_gives_and_the_checkers_box[0-one layer]
 bounds/network.py _require: what may overflow in float32 is known
     never not holds
     unit/bounds/test_network.py::test_numbers_that_may_overflow_in_float32_are_not_known_there_and_told
@@ -929,7 +932,7 @@ bounds/triangle.py Triangle._of_distances: a wide statement bounds others as its
     unit/bounds/test_triangle.py::test_both_ends_of_a_wide_distance_bound_others
 bounds/pooling.py _MeanDistanceDropping.alone: a patch of which nothing is known does not count in a mean
     unbounded[open_] > self._infinite[patch, prototypes].long() => unbounded[open_] < 0
-    unit/bounds/test_pooling.py::test_trials_with_unbounded_distances[max_minus_mean_distance]
+    unit/bounds/test_pooling.py::test_trials_with_unbounded_distances
 search/rounds/statements.py Apart.delete: what a withdrawn statement said is still known
     torch.maximum(rest, domain) => self._second[where]
     unit/search/test_rounds_statements.py::test_deletions_say_what_is_left[euclidean-Triangle-0.0]
