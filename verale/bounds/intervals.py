@@ -38,13 +38,9 @@ import torch
 from torch import Tensor
 
 from verale.bounds.observables import cut
-from verale.bounds.projection import Hull
+from verale.bounds.projection import TOO_WIDE, Hull
 from verale.bounds.spans import Spans
 from verale.rounding import INFLATE, UNIT, Enclosure
-
-_TOO_WIDE = 1 - 1e-6
-"""The least square of an interval's half width, as a fraction of that of the ball's along the prototype, at which a
-single statement about a patch is used for its own observable only."""
 
 _LEAST = 1e-300
 
@@ -183,7 +179,7 @@ def _from_without(paradigm: Hull, stated: Tensor, count: Tensor, observed: Enclo
         upper[part] = torch.fmin(spans.middle[part] + (INFLATE * more + moved), upper[part])
     if not paradigm.is_of_distances:  # The checker takes no direction from a single statement wider than the ball.
         own = paradigm.gram.diagonal()[stated[:, 0]]
-        nothing = (count == 1) & (half[:, 0].square() > _TOO_WIDE * paradigm.whole * own)
+        nothing = (count == 1) & (half[:, 0].square() > TOO_WIDE * paradigm.whole * own)
         lower[nothing], upper[nothing] = domain.lower, domain.upper
     return Enclosure.unchecked(lower, upper), spans.clear
 
