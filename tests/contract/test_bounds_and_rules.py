@@ -13,7 +13,6 @@ from support.small import metric_head
 from torch import Tensor
 
 from verale.bounds import Hypersphere, Projection, Simplex, SpatialParadigm, Triangle, observe
-from verale.bounds.intervals import ranges_of_statements
 from verale.checker.certificate import PatchStatement
 from verale.checker.head import read_head
 from verale.checker.options import load_arithmetic
@@ -115,7 +114,7 @@ def test_the_ranges_of_the_search_hold_those_of_the_checker(
             stated = [order[:count]] * PATCHES
             found = [bounds.ranges(stated, observed)]
             if isinstance(bounds, Projection):
-                found.append(ranges_of_statements(bounds, stated, observed))
+                found.append(bounds.ranges(stated, observed))
             for patch in range(PATCHES):
                 entered = [(j, float(observed.lower[patch, j]), float(observed.upper[patch, j])) for j in order[:count]]
                 lower, upper = ranges_of(head, space, rule, entered)
@@ -136,7 +135,7 @@ def test_what_wide_statements_give_from_within_lies_in_the_ranges_of_the_checker
     space = Space(read_head(head.to_bytes()), load_arithmetic("mpmath"))
     rule, inner = QuadraticRule(space), Projection(head).inner()
     for count in range(1, COUNT):
-        known = ranges_of_statements(inner, [list(range(count))] * PATCHES, observed)
+        known = inner.ranges([list(range(count))] * PATCHES, observed)
         for patch in range(PATCHES):
             stated = [(j, float(observed.lower[patch, j]), float(observed.upper[patch, j])) for j in range(count)]
             lower, upper = ranges_of(head, space, rule, stated)
@@ -170,7 +169,7 @@ def test_the_ranges_from_within_lie_in_those_of_the_checker(
             lists, inner = [order[:count]] * PATCHES, bounds.inner()
             found = [inner.ranges(lists, observed)]
             if isinstance(inner, Projection):
-                found.append(ranges_of_statements(inner, lists, observed))
+                found.append(inner.ranges(lists, observed))
             for within, patch in product(found, range(PATCHES)):
                 entered = [(j, float(observed.lower[patch, j]), float(observed.upper[patch, j])) for j in order[:count]]
                 lower, upper = ranges_of(head, space, rule, entered)

@@ -19,7 +19,6 @@ from support.small import metric_head
 from torch import Tensor
 
 from verale.bounds import Assignment, Hypersphere, Projection, Simplex, Triangle, observe
-from verale.bounds.intervals import ranges_of_statements
 from verale.head import Box, Cosine, Euclidean, Head, Identity, InnerProduct, Softmax
 from verale.rounding import Enclosure
 
@@ -174,7 +173,7 @@ def test_true_observables_lie_within_what_intervals_give(group, seed, shares):
                 torch.randperm(case.head.size, generator=generator)[: 1 + (patch + seed) % 7].tolist()
                 for patch in range(len(size))
             ]
-            bounds = ranges_of_statements(paradigm, stated, wide)
+            bounds = paradigm.ranges(stated, wide)
             with flint.ctx.workprec(PRECISION):
                 for row, lowers, uppers in zip(truth, bounds.lower.tolist(), bounds.upper.tolist(), strict=True):
                     for value, lower, upper in zip(row, lowers, uppers, strict=True):

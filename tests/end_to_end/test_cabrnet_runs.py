@@ -150,11 +150,16 @@ PAPERS = {
     "tesnet": {"top_arch": "beyond_l2_ext.tesnet.model", "classifier": "beyond_l2_ext.tesnet.decision"},
     "gaussian": {"classifier": "beyond_l2_ext.protopnet_gaussian", "similarity": "beyond_l2_ext.similarities"},
 }
+CONVERTED = {
+    "convert": {"type": "PILToTensor"},
+    "dtype": {"type": "ConvertImageDtype", "params": {"dtype": "torch.float32"}},
+    "normalize": {"type": "Normalize", "params": {"mean": [0.5] * 3, "std": [0.5] * 3}},
+}
+"""The same numbers as ToTensor and Normalize, written as for the flowers of the papers."""
 
 
-@pytest.mark.parametrize("family", PAPERS)
-def test_runs_as_the_papers_publish_them_load_without_their_package(family, tmp_path):
-    """Their modules' names, one layer as older CaBRNets wrote it, channels not stated, no notes on prototypes."""
+def of_papers(family):
+    """Their modules' names, one layer as older CaBRNets wrote it, channels not stated."""
 
     def rename(architecture):
         for section, module in PAPERS[family].items():
@@ -165,45 +170,118 @@ def test_runs_as_the_papers_publish_them_load_without_their_package(family, tmp_
         extractor["add_on"] = convnet["add_on"]
         del architecture["classifier"]["params"]["num_features"]
 
-    run = changed(family, tmp_path, rename)
+    return {"architecture": rename}
+
+
+def similarity(name):
+    """`name: None` is how the papers write it, and YAML reads that as a word."""
+    return {"architecture": lambda architecture: architecture.update(similarity=name)}
+
+
+def transform(steps):
+    return {"dataset": lambda dataset: dataset["test_set"]["params"].update(transform=steps)}
+
+
+@pytest.mark.parametrize(
+    ("family", "change"),
+    [
+        *((family, of_papers(family)) for family in PAPERS),
+        *(("pipnet", similarity(name)) for name in ({"name": "None"}, {"name": None}, None)),
+        ("protopnet", transform(CONVERTED)),
+    ],
+)
+def test_what_is_written_in_another_way_is_the_same_network(family, change, tmp_path):
+    run = changed(family, tmp_path, **change)
     (run / "projection_info.csv").unlink()
     loaded = load(run)
     assert loaded.origins is None
     assert torch.equal(loaded.capture(FILES).logits, load(final(family)).capture(FILES).logits)
+    assert "dataset" not in change or loaded.preprocessing == CONVERTED, "as it is written, for source.json"
 
 
-@pytest.mark.parametrize("similarity", [{"name": "None"}, {"name": None}, None])
-def test_a_pipnet_whose_configuration_names_no_similarity_has_none(similarity, tmp_path):
-    """`name: None` is how the papers write it, and YAML reads that as a word."""
-
-    def change(architecture):
-        architecture["similarity"] = similarity
-
-    loaded = load(changed("pipnet", tmp_path, change))
-    assert torch.equal(loaded.capture(FILES).logits, load(final("pipnet")).capture(FILES).logits)
+def test_a_step_that_an_alias_repeats_is_one_step(tmp_path):
+    run = changed("protopnet", tmp_path, **transform({**CONVERTED, "again": CONVERTED["dtype"]}))
+    assert "*id" in (run / "dataset.yml").read_text(encoding="utf-8")
+    assert load(run).preprocess(FILES[:1]).dtype == torch.float32
 
 
-def test_a_protopool_that_pools_to_a_grid_is_loaded(tmp_path):
+def pooled(size, **last):
     def pool(architecture):
         layers = architecture["extractor"]["convnet"]["add_on"]
         architecture["extractor"]["convnet"]["add_on"] = {
             "init_mode": layers.pop("init_mode"),
-            "pool": {"type": "AdaptiveAvgPool2d", "params": {"output_size": [3, 3]}},
-            **layers,
+            "pool": {"type": "AdaptiveAvgPool2d", "params": {"output_size": size}},
+            **(last or layers),
         }
         layers["conv1"]["params"]["stride"] = 1
 
-    assert load(changed("protopool", tmp_path, pool)).capture(FILES[:1]).latents.shape[1:] == (8, 3, 3)
+    return {"architecture": pool}
 
 
-@pytest.mark.parametrize("size", [65, 10**9, [3, 65], 0, "3"])
-def test_a_layer_that_pools_to_a_large_grid_is_refused(size, tmp_path):
-    def pool(architecture):
-        layer = {"type": "AdaptiveAvgPool2d", "params": {"output_size": size}}
-        architecture["extractor"]["convnet"]["add_on"] = {"pool": layer, "last": {"type": "Sigmoid"}}
+def test_a_protopool_that_pools_to_a_grid_is_loaded(tmp_path):
+    loaded = load(changed("protopool", tmp_path, **pooled([3, 3])))
+    assert loaded.capture(FILES[:1]).latents.shape[1:] == (8, 3, 3)
 
-    with pytest.raises(InputError, match=r"add-on layer 'pool' is AdaptiveAvgPool2d .* an output_size beyond 64"):
-        load(changed("protopool", tmp_path, pool))
+
+def converted(dtype):
+    return transform({**CONVERTED, "dtype": {"type": "ConvertImageDtype", "params": {"dtype": dtype}}})
+
+
+OS = {"type": "system", "module": "os", "params": {"command": "touch /tmp/verale"}}
+ADD_ON = r"add-on layer 'pool' is AdaptiveAvgPool2d .* an output_size beyond 64"
+DTYPE = r"dataset\.yml: a transform ConvertImageDtype has the dtype .* torch\.float32"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        *((pooled(size, last={"type": "Sigmoid"}), ADD_ON) for size in (65, 10**9, [3, 65], 0, "3")),
+        (transform({"a": OS}), r"dataset\.yml: .*from os"),
+        (transform([{"type": "Compose", "transforms": [{"module": "subprocess", "type": "run"}]}]), "from subprocess"),
+        (transform({"a": {"type": "Nonsense"}}), r"dataset\.yml: .*a transform is Nonsense, which is not built"),
+        (transform({"a": {"type": "Normalize", "params": {"mean": 0.5}}}), "CaBRNet cannot build test_set's transform"),
+        (transform({}), r"dataset\.yml: .*is empty"),
+        ({"dataset": lambda dataset: dataset.pop("test_set")}, "has no test_set.params.transform"),
+        *((converted(dtype), DTYPE) for dtype in ("float32", "torch.load", 32, None, ["torch.float32"])),
+        (converted("__import__('os').abort()"), DTYPE),  # CaBRNet evaluates it
+    ],
+)
+def test_what_verale_does_not_let_cabrnet_build_is_refused(change, reason, tmp_path):
+    with pytest.raises(InputError, match=reason):
+        load(changed("protopool", tmp_path, **change))
+
+
+def infinite(state):
+    state["extractor.add_on.conv2.bias"][0] = torch.inf
+
+
+def large_kernel(architecture):
+    architecture["extractor"]["add_on"]["conv2"]["params"]["kernel_size"] = 9
+
+
+CROP = {"crop": {"type": "RandomCrop", "params": {"size": 40}}, "tensor": {"type": "ToTensor"}}
+
+
+@pytest.mark.parametrize(
+    ("family", "change", "reason"),
+    [
+        ("pipnet", {"state": infinite}, "NaN or infinity"),
+        ("protopnet", transform({"a": {"type": "PILToTensor"}}), "does not return a float32 tensor"),
+        ("protopnet", transform(CROP), r"png: cannot be preprocessed as test_set states \(ValueError"),
+        (
+            "legacy",
+            {
+                "architecture": large_kernel,
+                "state": lambda state: state.update({"extractor.add_on.conv2.weight": torch.zeros(8, 16, 9, 9)}),
+            },
+            r"final: CaBRNet fails on images from .*png on \(RuntimeError",
+        ),
+    ],
+)
+def test_a_network_that_gives_up_on_an_image_is_told(family, change, reason, tmp_path):
+    loaded = load(changed(family, tmp_path, **change))
+    with pytest.raises(InputError, match=reason):
+        loaded.capture(FILES)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -216,14 +294,6 @@ def test_a_framework_that_computes_something_else_is_refused(family):
             elif "relative_distribution" in name:  # leaves are far apart: a softmax of counts
                 value.copy_(value.roll(1, -1))
     with pytest.raises(InputError, match=r"model_state\.pth: for .*png CaBRNet's logit of class .* more than float32"):
-        loaded.capture(FILES)
-
-
-def test_an_image_whose_latents_are_not_finite_is_refused(tmp_path):
-    loaded = load(final("pipnet"))
-    with torch.no_grad():
-        loaded._model.extractor.add_on.conv2.bias[0] = torch.inf
-    with pytest.raises(InputError, match="NaN or infinity"):
         loaded.capture(FILES)
 
 
@@ -418,11 +488,6 @@ def flat(folder: Path) -> Path:
     return folder
 
 
-def unreadable(folder: Path) -> Path:
-    (flat(folder) / "a.png").write_bytes(b"no image")
-    return folder
-
-
 def test_all_images_that_cannot_be_read_are_named_before_the_first_is_explained(tmp_path, captures, caplog, capsys):
     images, out = flat(tmp_path / "in"), tmp_path / "out"
     good = sorted(images.iterdir())
@@ -462,28 +527,26 @@ def test_an_orientation_is_told_and_not_applied(tmp_path, caplog):
     assert torch.equal(*latents)
 
 
-def sizes(folder: Path) -> Path:
-    from PIL import Image
-
-    Image.new("RGB", (20, 16)).save(flat(folder) / "zz.png")
-    return folder
-
-
 @pytest.mark.parametrize(
-    ("make", "reason"),
-    [(unreadable, r"a\.png: cannot be read as an image"), (sizes, r"zz\.png: becomes a tensor \(3, 16, 20\)")],
+    ("name", "content", "reason"),
+    [
+        ("a.png", None, r"a\.png: cannot be read as an image"),
+        ("zz.png", (20, 16), r"zz\.png: becomes a tensor \(3, 16"),
+    ],
 )
-def test_images_that_cannot_be_used_are_refused_and_nothing_is_written(make, reason, tmp_path):
-    images, out = make(tmp_path / "in"), tmp_path / "out"
+def test_images_that_cannot_be_used_are_refused_and_nothing_is_written(name, content, reason, tmp_path, monkeypatch):
+    images, out = flat(tmp_path / "in"), tmp_path / "out"
+    if content is None:
+        (images / name).write_bytes(b"no image")
+    else:
+        Image.new("RGB", content).save(images / name)
     with pytest.raises(InputError, match=reason):
         explain("--checkpoint-dir", final("protopnet"), "--images", images, "--out", out)
     assert not out.exists()
-
-
-def test_sizes_that_differ_between_batches_are_refused(monkeypatch, tmp_path):
-    monkeypatch.setattr(network, "BATCH", 1)
-    with pytest.raises(InputError, match=r"zz\.png: gives latents \(8, 4, 5\), .*png gives \(8, 4, 4\)"):
-        load(final("protopnet")).capture(sorted(sizes(tmp_path / "in").iterdir()))
+    if content is not None:  # nor is one of another size in a batch of its own
+        monkeypatch.setattr(network, "BATCH", 1)
+        with pytest.raises(InputError, match=r"zz\.png: gives latents \(8, 4, 5\), .*png gives \(8, 4, 4\)"):
+            load(final("protopnet")).capture(sorted(images.iterdir()))
 
 
 def test_yaml_that_json_cannot_hold_is_written_as_text_and_a_flat_folder_has_no_labels(tmp_path):
@@ -496,85 +559,6 @@ def test_yaml_that_json_cannot_hold_is_written_as_text_and_a_flat_folder_has_no_
     source = json.loads((out / "source.json").read_text(encoding="utf-8"))
     assert source["architecture"]["date"] == "2026-11-21"
     assert source["classes"] is None and [image["label"] for image in source["images"]] == [None] * 3
-
-
-def transform(steps):
-    def change(dataset):
-        dataset["test_set"]["params"]["transform"] = steps
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (transform({"a": {"type": "system", "module": "os", "params": {"command": "touch /tmp/verale"}}}), "from os"),
-        (transform([{"type": "Compose", "transforms": [{"module": "subprocess", "type": "run"}]}]), "from subprocess"),
-        (transform({"a": {"type": "Nonsense"}}), "a transform is Nonsense, which is not built"),
-        (transform({"a": {"type": "Normalize", "params": {"mean": 0.5}}}), "CaBRNet cannot build test_set's transform"),
-        (transform({}), "is empty"),
-        (lambda dataset: dataset.pop("test_set"), "has no test_set.params.transform"),
-    ],
-)
-def test_a_preprocessing_that_cannot_be_used_is_refused(change, reason, tmp_path):
-    with pytest.raises(InputError, match=rf"dataset\.yml: .*{reason}"):
-        load(changed("protopnet", tmp_path, dataset=change))
-
-
-CONVERTED = {
-    "convert": {"type": "PILToTensor"},
-    "dtype": {"type": "ConvertImageDtype", "params": {"dtype": "torch.float32"}},
-    "normalize": {"type": "Normalize", "params": {"mean": [0.5] * 3, "std": [0.5] * 3}},
-}
-"""The same numbers as ToTensor and Normalize, written as for the flowers of the papers."""
-
-
-def test_types_of_numbers_are_taken_by_name(tmp_path):
-    run = changed("protopnet", tmp_path, dataset=transform(CONVERTED))
-    loaded = load(run)
-    assert torch.equal(loaded.preprocess(FILES), load(final("protopnet")).preprocess(FILES))
-    assert loaded.preprocessing == CONVERTED, "as it is written, for source.json"
-
-
-def test_a_step_that_an_alias_repeats_is_one_step(tmp_path):
-    twice = {**CONVERTED, "again": CONVERTED["dtype"]}
-    run = changed("protopnet", tmp_path, dataset=transform(twice))
-    assert "*id" in (run / "dataset.yml").read_text(encoding="utf-8")
-    assert load(run).preprocess(FILES[:1]).dtype == torch.float32
-
-
-@pytest.mark.parametrize("dtype", ["float32", "torch.load", "__import__('os').abort()", 32, None, ["torch.float32"]])
-def test_a_type_of_numbers_that_is_unknown_is_refused_and_not_evaluated(dtype, tmp_path):
-    steps = {**CONVERTED, "dtype": {"type": "ConvertImageDtype", "params": {"dtype": dtype}}}
-    with pytest.raises(
-        InputError, match=r"dataset\.yml: a transform ConvertImageDtype has the dtype .* torch\.float32"
-    ):
-        load(changed("protopnet", tmp_path, dataset=transform(steps)))
-
-
-def test_a_preprocessing_that_gives_no_tensor_is_refused(tmp_path):
-    loaded = load(changed("protopnet", tmp_path, dataset=transform({"a": {"type": "PILToTensor"}})))
-    with pytest.raises(InputError, match="does not return a float32 tensor"):
-        loaded.capture(FILES)
-
-
-def test_a_preprocessing_that_an_image_is_too_small_for_names_it(tmp_path):
-    crop = {"crop": {"type": "RandomCrop", "params": {"size": 40}}, "tensor": {"type": "ToTensor"}}
-    loaded = load(changed("protopnet", tmp_path, dataset=transform(crop)))
-    with pytest.raises(InputError, match=r"png: cannot be preprocessed as test_set states \(ValueError"):
-        loaded.capture(FILES)
-
-
-def test_a_network_that_gives_up_on_an_image_names_it(tmp_path):
-    def layer(architecture):
-        architecture["extractor"]["add_on"]["conv2"]["params"]["kernel_size"] = 9
-
-    def kernel(state):
-        state["extractor.add_on.conv2.weight"] = torch.zeros(8, 16, 9, 9)
-
-    loaded = load(changed("legacy", tmp_path, layer, kernel))
-    with pytest.raises(InputError, match=r"final: CaBRNet fails on images from .*png on \(RuntimeError"):
-        loaded.capture(FILES)
 
 
 @pytest.mark.parametrize(
@@ -665,36 +649,24 @@ def test_importing_cabrnet_leaves_warnings_as_they_were():
     assert warnings.filters == before
 
 
-def test_the_extractor_becomes_a_network_file():
-    """On the same pictures it gives the latents that CaBRNet's classifier receives."""
-    from verale.adapters.cabrnet.network import frozen_run
-
-    loaded = load(RUN)
-    with pytest.raises(InputError, match="neither resizes nor crops pictures"):
-        frozen_run(RUN)
-    found = frozen_run(RUN, (32, 32))
+@pytest.mark.parametrize("first", [None, "PILToTensor", "ToTensor"])
+def test_the_extractor_becomes_a_network_file(first, tmp_path):
+    """On the same pictures it gives the latents that CaBRNet's classifier receives. After PILToTensor a conversion of
+    types divides by 255, after ToTensor it changes nothing."""
+    run = shutil.copytree(RUN, tmp_path / "run")
+    if first is not None:
+        content = yaml.safe_load((run / "dataset.yml").read_text(encoding="utf-8"))
+        transform({**CONVERTED, "convert": {"type": first}})["dataset"](content)
+        (run / "dataset.yml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    loaded, found = load(run), network.frozen_run(run, (32, 32))
     tensors = loaded.preprocess(sorted(DIGITS.glob("*/*.png"))[:3])
     pictures = ((tensors * 0.5 + 0.5) * 255).round().to(torch.uint8)
     assert torch.equal(found.normalised(pictures, torch.float32), tensors)
-    torch.testing.assert_close(found.latents(pictures, torch.float32), loaded.latents(tensors), rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("first", ["PILToTensor", "ToTensor"])
-def test_a_transform_that_converts_types_becomes_a_network_file_too(first, tmp_path):
-    """After PILToTensor the conversion divides by 255, after ToTensor it changes nothing."""
-    from verale.adapters.cabrnet.network import frozen_run
-
-    def change(dataset):
-        dataset["test_set"]["params"]["transform"] = {**CONVERTED, "convert": {"type": first}}
-
-    run = tmp_path / "run"
-    shutil.copytree(RUN, run)
-    content = yaml.safe_load((run / "dataset.yml").read_text(encoding="utf-8"))
-    change(content)
-    (run / "dataset.yml").write_text(yaml.safe_dump(content), encoding="utf-8")
-    tensors = load(run).preprocess(sorted(DIGITS.glob("*/*.png"))[:3])
-    pictures = ((tensors * 0.5 + 0.5) * 255).round().to(torch.uint8)
-    assert torch.equal(frozen_run(run, (32, 32)).normalised(pictures, torch.float32), tensors)
+    if first is None:
+        latents = loaded.latents(tensors)
+        torch.testing.assert_close(found.latents(pictures, torch.float32), latents, rtol=1e-5, atol=1e-6)
+        with pytest.raises(InputError, match="neither resizes nor crops pictures"):
+            network.frozen_run(run)
 
 
 @pytest.mark.parametrize(
@@ -707,12 +679,10 @@ def test_a_transform_that_converts_types_becomes_a_network_file_too(first, tmp_p
     ],
 )
 def test_a_transform_that_does_more_to_numbers_is_no_network_file(kinds, tmp_path):
-    from verale.adapters.cabrnet.network import frozen_run
-
     params = {"ConvertImageDtype": CONVERTED["dtype"], "Normalize": CONVERTED["normalize"]}
     steps = {str(number): params.get(kind, {"type": kind}) for number, kind in enumerate(kinds)}
     with pytest.raises(InputError, match=r"expected one that ends in ToTensor, or in ConvertImageDtype after"):
-        frozen_run(changed("protopnet", tmp_path, dataset=transform(steps)), (32, 32))
+        network.frozen_run(changed("protopnet", tmp_path, **transform(steps)), (32, 32))
 
 
 def run(*arguments: object) -> tuple[int, str]:

@@ -261,11 +261,11 @@ class Machine:
 
     def log(self, x: Fraction) -> Fraction:
         """Within so many units in the last place."""
-        return self._off(_log(x), self._log)
+        return self._off(_nearly("log", x), self._log)
 
     def exp(self, x: Fraction) -> Fraction:
         """Within so many units in the last place."""
-        return self._off(_exp(x), self._exp)
+        return self._off(Fraction(0) if x < -150 else _nearly("exp", x), self._exp)
 
     def sqrt(self, x: Fraction) -> Fraction:
         """Within so many units in the last place."""
@@ -293,29 +293,8 @@ class Machine:
 
 
 @lru_cache(maxsize=100_000)
-def _exp(x: Fraction) -> Fraction:
-    """exp(x), off by a share of less than 2^-100, by its series."""
-    if x < -150:
-        return Fraction(0)
-    halvings = max(0, abs(x).numerator.bit_length() - abs(x).denominator.bit_length() + 4)
-    small = _short(x / 2**halvings, 200)
-    total = term = Fraction(1)
-    for n in range(1, 60):
-        term = _short(term * small / n, 200)
-        total += term
-    for _ in range(halvings):
-        total = _short(total * total, 400)
-    return total
-
-
-@lru_cache(maxsize=100_000)
-def _log(x: Fraction) -> Fraction:
-    """ln x, off by less than 2^-90, by Newton's method."""
-    found = Fraction(math.log(x))
-    for _ in range(2):
-        found = _short(found + 2 * (x - _exp(found)) / (x + _exp(found)), 200)
-    return found
-
-
-def _short(x: Fraction, places: int) -> Fraction:
-    return Fraction((x.numerator << places) // x.denominator, 1 << places)
+def _nearly(function: str, x: Fraction) -> Fraction:
+    """`exp` or `log` of a number, off by a share of far less than 2^-100."""
+    with flint.ctx.workprec(256):
+        mantissa, exponent = getattr(flint.arb(flint.fmpq(x.numerator, x.denominator)), function)().mid().man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

@@ -284,13 +284,8 @@ class Said(dict[str, object]):
         self.entries = entries
 
 
-@dataclass(frozen=True)
-class _Sign:
-    """A tensor or an attribute that says whose state this is, what was found there, and whose it can be."""
-
-    key: str
-    found: str
-    names: tuple[str, ...]
+_Sign = tuple[str, str, tuple[str, ...]]
+"""A tensor or an attribute that says whose state this is, what was found there, and whose it can be."""
 
 
 def require_own(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, object], only: Mapping[str, str]) -> None:
@@ -306,13 +301,13 @@ def require_own(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, obj
         return
     for key in _WITHOUT.keys() & tensors:
         raise HeadError(key, f"is there, so {refused(tensors)}")
-    for sign in _signs(tensors, said, only):
-        if name not in sign.names:
-            whose = f"{' or '.join(sign.names)}, not of {name}: give that architecture"
-            if not sign.names:
+    for key, found, names in _signs(tensors, said, only):
+        if name not in names:
+            whose = f"{' or '.join(names)}, not of {name}: give that architecture"
+            if not names:
                 whose = f"none of {', '.join(_SHARING)}: build verale.Head(...) of its tensors"
             own = "of a network of your own, give the tensors of its head alone"
-            raise HeadError(sign.key, f"{sign.found}, so this is the state of {whose}; or, {own}")
+            raise HeadError(key, f"{found}, so this is the state of {whose}; or, {own}")
 
 
 def refused(tensors: Mapping[str, Tensor]) -> str:
@@ -322,7 +317,7 @@ def refused(tensors: Mapping[str, Tensor]) -> str:
 
 def _signs(tensors: Mapping[str, Tensor], said: Mapping[str, object], only: Mapping[str, str]) -> Iterator[_Sign]:
     """What tells whose the tensors are; the right architecture is named by all of them."""
-    own = [_Sign(key, "is there", (name,)) for key, name in only.items() if key in tensors]
+    own = [(key, "is there", (name,)) for key, name in only.items() if key in tensors]
     if own:
         yield from own
         return
@@ -331,11 +326,11 @@ def _signs(tensors: Mapping[str, Tensor], said: Mapping[str, object], only: Mapp
     if distance == "cosine":
         names = ("genetic",) if fixed is True else ()
         found = f"is {'True' if names else 'not True'} beside prototype_distance_function='cosine'"
-        yield _Sign("fix_prototypes", found, names)
+        yield ("fix_prototypes", found, names)
     elif distance == "l2":
-        yield _Sign("prototype_distance_function", "is 'l2'", ("protopnet",))
+        yield ("prototype_distance_function", "is 'l2'", ("protopnet",))
     elif str(kind).lower() in _CLASSES:
-        yield _Sign("class", f"is {kind}", _CLASSES[str(kind).lower()])
+        yield ("class", f"is {kind}", _CLASSES[str(kind).lower()])
     # Of the layers before the head. Those of a network for DNA run along a sequence, and it has no add-on.
     add_on = next((key for key in tensors if key.startswith("add_on_layers.")), None)
     kernels = {
@@ -346,12 +341,12 @@ def _signs(tensors: Mapping[str, Tensor], said: Mapping[str, object], only: Mapp
     planar = next((key for key, kernel in kernels.items() if kernel.dim() == 4 and kernel.shape[2] > 1), None)
     along = next((key for key, kernel in kernels.items() if kernel.shape[-1] > 1), None)
     if planar is not None:
-        yield _Sign(planar, "is a kernel over rows and columns, and there is no conv_offset.0.weight", _OF_IMAGES)
+        yield (planar, "is a kernel over rows and columns, and there is no conv_offset.0.weight", _OF_IMAGES)
     elif add_on is not None:
-        yield _Sign(add_on, "is there, and no conv_offset.0.weight", _OF_IMAGES)
+        yield (add_on, "is there, and no conv_offset.0.weight", _OF_IMAGES)
     elif along is not None:
         found = f"has shape {tuple(kernels[along].shape)}, a kernel along a sequence, and no add_on_layers follow"
-        yield _Sign(along, found, ("genetic",))
+        yield (along, found, ("genetic",))
 
 
 def said_of(content: Any) -> Said:

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, fx, nn
 
-from verale.adapters.composites import Steps
+from verale.adapters.composites import Step, Steps
 from verale.adapters.latents import evaluating, find_layer, require_module
 from verale.adapters.operations import (
     REMEDY,
@@ -208,13 +208,9 @@ class _Freezer:
         if known in (SAME, TURNED):
             self._names[node] = inputs[0]
             return
-        if isinstance(known, Steps):
-            self._add_steps(node, inputs, known, module)
-            return
         name = self._normalised(node, inputs[0], known, module) if isinstance(known, Normalisation) else None
         if name is None:
             name = self._new_name(node)
-            operation = known
             if isinstance(known, Normalisation):  # alone, a convolution 1 x 1 of each channel
                 if len(shape_of(node)) != 4:
                     raise NetworkError(
@@ -222,13 +218,18 @@ class _Freezer:
                     )
                 zeros, weight = torch.zeros_like(known.mean), known.factor[:, None, None, None]
                 bias, magnitude = known.shift - known.factor * known.mean, _magnitude(known, zeros, known.unclaimed)
-                operation = Convolution((1, 1), (0, 0), (1, 1), len(zeros), weight, bias, magnitude)
-                self._note_unclaimed(name, node, module, known.unclaimed)
-            self._layers[name] = NetworkLayer(name, inputs, operation)  # type: ignore[arg-type]
+                alone = Convolution((1, 1), (0, 0), (1, 1), len(zeros), weight, bias, magnitude)
+                known = Steps((Step("", alone, (0,)),), known.unclaimed)
+            elif not isinstance(known, Steps):
+                known = Steps((Step("", known, tuple(range(len(inputs)))),))  # type: ignore[arg-type]
+            names: dict[str | int, str] = dict(enumerate(inputs))
+            for step in known.steps:  # the last one has the node's name, and gives its value
+                names[step.name] = inner = f"{name}.{step.name}" if step.name else name
+                self._layers[inner] = NetworkLayer(inner, tuple(names[each] for each in step.reads), step.operation)
+            self._note_unclaimed(name, node, module, known.unclaimed)
         self._names[node], self.nodes[name] = name, node
         if is_in_place(node, module):
-            written = inputs[0]
-            self._names.update({each: name for each, named in self._names.items() if named == written})
+            self._names.update({each: name for each, named in self._names.items() if named == inputs[0]})
 
     def _reads_channels_last(self, node: fx.Node) -> bool:
         """Whether what a node reads is (N, H, W, C). Raises RefusedError: of one input it is so, of another not."""
@@ -237,18 +238,6 @@ class _Freezer:
         if len(orders) > 1 and not any(map(is_parameter, node.all_input_nodes)):
             raise RefusedError("reads channels behind rows and columns, and before them", "permute one of the two")
         return True in orders
-
-    def _add_steps(self, node: fx.Node, inputs: tuple[str, ...], known: Steps, module: nn.Module | None) -> None:
-        """Add the layers of what takes several. The last one has the node's name, and gives its value."""
-        whole = self._new_name(node)
-        names: dict[str | int, str] = dict(enumerate(inputs))
-        for step in known.steps:
-            names[step.name] = name = f"{whole}.{step.name}" if step.name else whole
-            self._layers[name] = NetworkLayer(name, tuple(names[each] for each in step.reads), step.operation)
-        self._note_unclaimed(whole, node, module, known.unclaimed)
-        self._names[node], self.nodes[whole] = whole, node
-        if is_in_place(node, module):
-            self._names.update({each: whole for each, named in self._names.items() if named == inputs[0]})
 
     def _inputs(self, node: fx.Node) -> tuple[str, ...]:
         """What a node reads, but for its parameters. Raises RefusedError."""

@@ -188,20 +188,11 @@ def _changes(head: Head, patches: int) -> Iterator[tuple[str, str, str, dict[str
     for name in ("scale", "peak"):
         if name in given.tensors and getattr(head, name) is not None:
             yield name, "None", "a tensor", {name: None}
-    scale = None if head.scale is None else head.scale.double()
-    scales = (
-        {}
-        if scale is None
-        else {
-            "1 / scale": 1 / scale,
-            "sqrt(scale)": scale.sqrt(),
-            "scale**2": scale.square(),
-            "2 * scale": 2 * scale,
-            "scale / 2": scale / 2,
-        }
-    )
-    for value, other in scales.items():
-        yield "scale", value, "scale", {"scale": other}
+    if head.scale is not None:
+        scale = head.scale.double()
+        powers = {"1 / scale": 1 / scale, "sqrt(scale)": scale.sqrt(), "scale**2": scale.square()}
+        for value, other in {**powers, "2 * scale": 2 * scale, "scale / 2": scale / 2}.items():
+            yield "scale", value, "scale", {"scale": other}
     means = [TopMeanPooling(k) for k in (*(k for k in _GREATEST if k < patches), patches) if k > 1]
     focal = [FocalPooling(kind) for kind in ("max_minus_mean", "max_minus_mean_distance")]
     for pooling in (MaxPooling(), *means, *focal):
@@ -215,14 +206,12 @@ def _changes(head: Head, patches: int) -> Iterator[tuple[str, str, str, dict[str
     if not head.geometry.has_prototypes:
         return
     of, plain = repr(head.geometry), {"scale": None, "peak": None}
-    for rooted in (False, True):
-        for epsilon in _COSINE_EPSILONS:
-            cosine = Cosine(epsilon, rooted)
-            if isinstance(head.geometry, Cosine) and cosine != head.geometry:
-                yield "geometry", repr(cosine), of, {"geometry": cosine}
+    cosines = [Cosine(epsilon, rooted) for rooted in (False, True) for epsilon in _COSINE_EPSILONS]
+    for cosine in cosines if isinstance(head.geometry, Cosine) else ():
+        if cosine != head.geometry:
+            yield "geometry", repr(cosine), of, {"geometry": cosine}
     others: tuple[tuple[Geometry, tuple[Similarity, ...]], ...] = (
-        *((Cosine(epsilon), (Identity(), Rectified())) for epsilon in _COSINE_EPSILONS),
-        *((Cosine(epsilon, rooted=True), (Identity(), Rectified())) for epsilon in _COSINE_EPSILONS),
+        *((cosine, (Identity(), Rectified())) for cosine in cosines),
         (InnerProduct(), (Identity(), Rectified())),
         (Euclidean(), (LogRatio(), Negated())),
     )

@@ -1,4 +1,4 @@
-r"""The latents of a deep network in real arithmetic, enclosed in numbers of more bits than a float64 has.
+r"""The latents of a network in real arithmetic, enclosed in numbers of more bits than a float64 has.
 
 Each layer multiplies what is not known of a picture by about the sum of its weights' sizes, where a rectifier does not
 hide it. So the network is first computed in float64, and beside each number by how much an error of 1 in every pixel
@@ -19,8 +19,10 @@ polynomial at the nearest multiple a of 2^-5, so that t = c - a has at most 2^-6
 (1 - |t| / q). With q = 3 for sigmoid, |1 + exp(-z)| >= sin 3 there, so M = 7.1. tanh z = 2 sigmoid(2 z) - 1, so q = 1.5
 and M = 15.2. With q = 3 for the normal distribution its density is at most 0.4 exp(9/2), so M <= 1 + 3 * 36 = 109.
 
-At a distance of some r from the centre f has moved by at most r (|f'(c)| + r), as |f''| <= 1 for all three. Beyond a
-reach, f is nearer to its limit than a unit.
+At a distance of some r from the centre f has moved by at most r (|f'(c)| + r b), where 2 b is no less than |f''|, which
+is at most 1 / (6 sqrt 3) for sigmoid, 4 / (3 sqrt 3) for tanh, and (2 pi e)^(-1/2) for the normal distribution.
+
+Beyond a reach, f is nearer to its limit than a unit.
 
 An inverse root is Newton's, and tested: where y > 0 and |1 - c y^2| <= e <= 1/2, it is |c^(-1/2) - y| <= e y, for
 (1 - e)^(-1/2) <= 1 + e. At a distance of r < c it has moved by at most r / 2 (c - r)^(-3/2).
@@ -65,6 +67,7 @@ from verale.network.layers import (
     InverseRoot,
     LeakyRectifier,
     NetworkLayer,
+    Operation,
     Product,
     Rectifier,
     Sigmoid,
@@ -92,11 +95,13 @@ class Smooth(NamedTuple):
 
     Attributes:
         slope: its derivative at numbers of float64, to within 2^-40.
+        bend: no less than half the size of its second derivative.
         reach: beyond this, for places, it is nearer to its limits than 2^-places.
         taylor: for a number, the first coefficients of its Taylor series there, so many.
     """
 
     slope: Callable[[Tensor], Tensor]
+    bend: float
     reach: Callable[[int], float]
     taylor: Callable[[Any, int], list[Any]]
 
@@ -119,7 +124,9 @@ class Smooth(NamedTuple):
         parts = [_summed(table, flat[k : k + _AT_ONCE], away[k : k + _AT_ONCE], places) for k in starts]
         found = FixedPoint.joined(parts).view(*nearest.shape).wider(2.0 ** (1 - places))
         steepest = self.slope(nearest).abs() + 2.0**-40 + nearest.abs() * (2 * NEAREST)
-        return found.wider(given.radius * torch.minimum(steepest + given.radius, torch.ones_like(nearest)) * UP)
+        return found.wider(
+            given.radius * torch.minimum(steepest + given.radius * self.bend, torch.ones_like(nearest)) * UP
+        )
 
 
 def _summed(table: Sequence[FixedPoint], which: Tensor, away: FixedPoint, places: int) -> FixedPoint:
@@ -160,9 +167,11 @@ def _gaussian(at: Any, count: int) -> list[Any]:
 
 
 SMOOTH: dict[type, Smooth] = {
-    Sigmoid: Smooth(lambda x: x.sigmoid() * (-x).sigmoid(), lambda places: 0.7 * places, _sigmoid),
-    Tanh: Smooth(lambda x: 1 - x.tanh().square(), lambda places: 0.35 * places + 1, _tanh),
-    Gaussian: Smooth(lambda x: 0.4 * (-x.square() / 2).exp(), lambda places: math.sqrt(1.4 * places) + 1, _gaussian),
+    Sigmoid: Smooth(lambda x: x.sigmoid() * (-x).sigmoid(), 0.05, lambda places: 0.7 * places, _sigmoid),
+    Tanh: Smooth(lambda x: 1 - x.tanh().square(), 0.39, lambda places: 0.35 * places + 1, _tanh),
+    Gaussian: Smooth(
+        lambda x: 0.4 * (-x.square() / 2).exp(), 0.125, lambda places: math.sqrt(1.4 * places) + 1, _gaussian
+    ),
 }
 """The function of each layer that is smooth, but for inverse roots."""
 
@@ -199,46 +208,47 @@ _WIDEST, _NARROWEST = 20, 12
 """Bits of a digit, for sums of few products and of many."""
 
 
-class DeepLatents(NamedTuple):
-    """The latents of a picture.
-
-    Attributes:
-        ends: intervals that hold them, (1, C, H, W) or (1, D); None where they take too many bits.
-        roughly: why they do, and what would help, in words that name the layer; empty where they do not.
-        least, most: no latents of this network lie beyond these.
-    """
-
-    ends: Enclosure | None
-    roughly: str
-    least: float = -math.inf
-    most: float = math.inf
-
-
 _ROUGH = "the search knows the network only roughly from layer {} on, {}"
 
 
-def deep_latents(network: FrozenNetwork, picture: Tensor) -> DeepLatents:
-    """The latents that a network gives for a picture, uint8 (C, H, W). Raises UsageError: one of another shape."""
+Rounded = Callable[[Operation | FrozenNetwork, Sequence[FixedPoint], FixedPoint], FixedPoint]
+"""From an operation, what it reads and what it gives in real arithmetic, to what it may give as computed; from a
+network, what its picture may be. Raises BeyondError where nothing is known of that."""
+
+
+def deep_latents(
+    network: FrozenNetwork, picture: Tensor, rounded: Rounded | None = None
+) -> tuple[Enclosure | None, str]:
+    """Intervals that hold the latents that a network gives for a picture, uint8 (C, H, W).
+
+    Args:
+        network: the network.
+        picture: its picture.
+        rounded: how its layers compute; None for real arithmetic.
+
+    Returns:
+        Intervals (1, C, H, W) or (1, D), and an empty text. None where these take too many bits; then why, and what
+        would help, in words that name the layer. None, and the layer, where nothing is known of what is computed.
+
+    Raises:
+        UsageError: a picture of another shape.
+    """
     gains, wanted = _gains(network, picture), _ENOUGH
+    if rounded is not None:  # its roundings are far greater than what is cut off, wherever this is
+        gains = dict.fromkeys(gains, 0.0)
     for _ in range(_TIMES):
-        rule = _Rules(network, gains, wanted)
+        rule = _Rules(network, gains, wanted, rounded)
         try:
-            output: FixedPoint = _last(network, rule.picture(picture), rule)
+            output: FixedPoint = deque(walk(network, rule.picture(picture), rule), maxlen=1).pop()[1]
             widest = float(output.radius.amax())
-            if widest <= _WIDE:
-                limits = _last(network, (-math.inf, math.inf), _limits)
-                return DeepLatents(_ends(output).clamp(*limits), "", *limits)
+            if widest <= _WIDE or (rounded is not None and widest < math.inf):
+                return _ends(output), ""
             if not widest < math.inf:
                 raise TooManyBitsError
             wanted += math.frexp(widest)[1] + _ENOUGH
         except BeyondError as error:
-            return DeepLatents(None, _ROUGH.format(rule.layer, error))
-    return DeepLatents(None, _ROUGH.format(rule.layer, TooManyBitsError()))
-
-
-def _last(network: FrozenNetwork, picture: Any, compute: Callable[[NetworkLayer, Any], Any]) -> Any:
-    """What the last layer gives; see `walk`."""
-    return deque(walk(network, picture, compute), maxlen=1).pop()[1]
+            return None, rule.layer if rounded is not None else _ROUGH.format(rule.layer, error)
+    return None, _ROUGH.format(rule.layer, TooManyBitsError())
 
 
 class _Rules:
@@ -248,12 +258,13 @@ class _Rules:
         network: the network.
         gains: see `_gains`.
         wanted: to so many places the latents are to be known.
+        rounded: how layers compute; None for real arithmetic.
 
     Attributes:
         layer: the layer that is computed.
     """
 
-    def __init__(self, network: FrozenNetwork, gains: dict[str, float], wanted: int) -> None:
+    def __init__(self, network: FrozenNetwork, gains: dict[str, float], wanted: int, rounded: Rounded | None) -> None:
         weighted = (
             each.operation for each in network.layers if isinstance(each.operation, Convolution | FullConnection)
         )
@@ -261,7 +272,7 @@ class _Rules:
         self.width = next((width for width in range(_WIDEST, _NARROWEST, -1) if terms <= most_terms(width)), _NARROWEST)
         self.layer = network.layers[0].name
         last = gains[network.layers[-1].name]
-        self._network = network
+        self._network, self._rounded = network, rounded
         self._places = {name: max(wanted, wanted + _GUARD + math.ceil(last - gain)) for name, gain in gains.items()}
 
     def picture(self, picture: Tensor) -> FixedPoint:
@@ -273,13 +284,14 @@ class _Rules:
             exact = [(Fraction(v, 255) - Fraction(mean)) / Fraction(std) for v in range(256)]
             table = FixedPoint.of_integers([math.floor(each * 2**places) for each in exact], places, self.width)
             channels.append(table.wider(2.0**-places)[values.long()[None]])
-        return FixedPoint.joined(channels)
+        found = FixedPoint.joined(channels)
+        return found if self._rounded is None else self._rounded(self._network, (), found)
 
     def __call__(self, layer: NetworkLayer, inputs: Any) -> FixedPoint:
         """The output of a layer. Raises BeyondError."""
         self.layer = layer.name
         found: FixedPoint = _RULES[type(layer.operation)](layer.operation, self._places[layer.name], *inputs)
-        return found
+        return found if self._rounded is None else self._rounded(layer.operation, inputs, found)
 
 
 def _of(value: float, given: FixedPoint, places: int) -> FixedPoint:
@@ -355,28 +367,6 @@ def _ends(output: FixedPoint) -> Enclosure:
     centre = nearest + rest
     off = output.radius + centre.abs() * 2.0**-52 + rest.abs() * (4 * NEAREST) + 2.0**-output.places
     return Enclosure.around(centre[None], up(off[None] * UP))
-
-
-def _limits(layer: NetworkLayer, inputs: Any) -> tuple[float, float]:
-    """Ends beyond which a layer gives nothing, for any numbers between those of what it reads."""
-    least, most = (pick(ends) for pick, ends in zip((min, max), zip(*inputs, strict=True), strict=True))
-    match layer.operation:
-        case Rectifier():
-            return max(0.0, least), max(0.0, most)
-        case Clamp() as clamp:
-            return clamp.lower, clamp.upper
-        case Sigmoid() | Gaussian():
-            return 0.0, 1.0
-        case Tanh():
-            return -1.0, 1.0
-        case InverseRoot():
-            return 0.0, math.inf
-        case SpatialMaximum() | Concatenation() | Flattening() | Upsampling():
-            return least, most
-        case AveragePooling() | Product() | Sum() if least >= 0:
-            return 0.0, math.inf
-        case _:
-            return -math.inf, math.inf
 
 
 def _gains(network: FrozenNetwork, picture: Tensor) -> dict[str, float]:

@@ -185,6 +185,12 @@ class FixedPoint:
         radius = torch.where(decided, torch.where(is_first, self.radius, other.radius), radius)
         return replace(first, digits=torch.where(is_first, first.digits, second.digits), radius=radius)
 
+    def replaced(self, where: Tensor, other: FixedPoint) -> FixedPoint:
+        """The same, but at some places the numbers of another one."""
+        first, second = aligned([self, other])
+        radius = torch.where(where, second.radius, first.radius)
+        return replace(first, digits=torch.where(where, second.digits, first.digits), radius=radius)
+
     def rectified(self) -> FixedPoint:
         """max(0, x). It moves no two numbers further apart."""
         nearest = self.nearest

@@ -38,13 +38,9 @@ import torch
 from torch import Tensor
 
 from verale.bounds.observables import cut
-from verale.bounds.projection import Hull
+from verale.bounds.projection import TOO_WIDE, Hull
 from verale.bounds.spans import Spans
 from verale.rounding import INFLATE, UNIT, Enclosure
-
-_TOO_WIDE = 1 - 1e-6
-"""The least square of an interval's half width, as a fraction of that of the ball's along the prototype, at which a
-single statement about a patch is used for its own observable only."""
 
 _LEAST = 1e-300
 
@@ -62,22 +58,14 @@ class Projection(Hull):
     """Squared distances, cosines or products of a patch from some of them: see `Hull`, and the top of this file."""
 
     def ranges(self, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
-        """See `SpatialParadigm`."""
-        return ranges_of_statements(self, stated, observed)
-
-
-def ranges_of_statements(paradigm: Hull, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
-    """(R, P) ranges; see `SpatialParadigm.ranges`. Those of `Hull.inner` are from within.
-
-    An interval without an end says nothing of other observables.
-    """
-    most = max(1, *map(len, stated)) if len(stated) else 1
-    table = torch.tensor([[*each, *[0] * (most - len(each))] for each in stated], dtype=torch.int64).view(-1, most)
-    return ranges_of_listed(paradigm, table, torch.tensor(list(map(len, stated)), dtype=torch.int64), observed)
+        """See `SpatialParadigm`. An interval without an end says nothing of other observables."""
+        most = max(1, *map(len, stated)) if len(stated) else 1
+        table = torch.tensor([[*each, *[0] * (most - len(each))] for each in stated], dtype=torch.int64).view(-1, most)
+        return ranges_of_listed(self, table, torch.tensor(list(map(len, stated)), dtype=torch.int64), observed)
 
 
 def ranges_of_listed(paradigm: Hull, stated: Tensor, count: Tensor, observed: Enclosure) -> Enclosure:
-    """The same of statements as a tensor (R, M), of which the first `count` (R,) of a patch count."""
+    """`Projection.ranges` of statements as a tensor (R, M), of which the first `count` (R,) of a patch count."""
     there = torch.arange(stated.shape[1]) < count[:, None]
     low, high = observed.lower.gather(1, stated), observed.upper.gather(1, stated)
     finite = low.isfinite() & high.isfinite()
@@ -191,7 +179,7 @@ def _from_without(paradigm: Hull, stated: Tensor, count: Tensor, observed: Enclo
         upper[part] = torch.fmin(spans.middle[part] + (INFLATE * more + moved), upper[part])
     if not paradigm.is_of_distances:  # The checker takes no direction from a single statement wider than the ball.
         own = paradigm.gram.diagonal()[stated[:, 0]]
-        nothing = (count == 1) & (half[:, 0].square() > _TOO_WIDE * paradigm.whole * own)
+        nothing = (count == 1) & (half[:, 0].square() > TOO_WIDE * paradigm.whole * own)
         lower[nothing], upper[nothing] = domain.lower, domain.upper
     return Enclosure.unchecked(lower, upper), spans.clear
 

@@ -24,6 +24,30 @@ from verale.head import BankPooling, FocalPooling, Head, MaskedMaxPooling, MaxPo
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
 
+class PoolingBounds(Protocol):
+    """How the similarities of all patches become one activation."""
+
+    def box(self, ranges: Enclosure) -> Enclosure:
+        """(..., P) activations, given observables (..., L, P)."""
+        ...
+
+    def dropping(self, ranges: Enclosure) -> Dropping:
+        """One image, observables (L, P)."""
+        ...
+
+
+class Dropping(ABC):
+    """One image whose patches' ranges are replaced; it changes in place."""
+
+    @abstractmethod
+    def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
+        """(S, P) activations, for each row of (S, P) ranges with that of one patch replaced by it."""
+
+    @abstractmethod
+    def replace(self, patches: Tensor, ranges: Enclosure) -> None:
+        """Replace the ranges (S, P) of some patches."""
+
+
 class Focal:
     r"""Focal pooling: the exact range over all patches' ranges, its two terms taken together.
 
@@ -109,7 +133,7 @@ class TopMean:
         return _TopMeanDropping(self, ranges)
 
 
-class WholeDropping(ABC):
+class WholeDropping(Dropping):
     """All ranges (L, P) of one image; a box with one patch replaced is computed from what the other patches give."""
 
     def __init__(self, head: Head, ranges: Enclosure) -> None:
@@ -124,10 +148,6 @@ class WholeDropping(ABC):
     @abstractmethod
     def _enter(self) -> None:
         """Note what the ranges give."""
-
-    @abstractmethod
-    def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
-        """See `Dropping`."""
 
 
 class _MeanSimilarityDropping(WholeDropping):
@@ -283,30 +303,6 @@ def _divisor(values: Tensor, count: int) -> Tensor:
     return values.new_tensor(float(count))
 
 
-class PoolingBounds(Protocol):
-    """How the similarities of all patches become one activation."""
-
-    def box(self, ranges: Enclosure) -> Enclosure:
-        """(..., P) activations, given observables (..., L, P)."""
-        ...
-
-    def dropping(self, ranges: Enclosure) -> Dropping:
-        """One image, observables (L, P)."""
-        ...
-
-
-class Dropping(Protocol):
-    """One image whose patches' ranges are replaced; it changes in place."""
-
-    def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
-        """(S, P) activations, for each row of (S, P) ranges with that of one patch replaced by it."""
-        ...
-
-    def replace(self, patches: Tensor, ranges: Enclosure) -> None:
-        """Replace the ranges (S, P) of some patches."""
-        ...
-
-
 def pooling_of(head: Head) -> PoolingBounds:
     """The head's pooling."""
     return _POOLINGS[type(head.pooling)](head)
@@ -357,7 +353,7 @@ class Max:
         return near.masked_fill(hidden, torch.inf), far.masked_fill(hidden, torch.inf)
 
 
-class MaxDropping:
+class MaxDropping(Dropping):
     """The nearest and the farthest dissimilarity of every patch."""
 
     def __init__(self, pooling: Max, ranges: Enclosure) -> None:

@@ -17,10 +17,14 @@ from verale.bounds.observables import require_geometry, unit_vectors
 from verale.head import Head, InnerProduct
 from verale.rounding import INFLATE, UNDERFLOW, UNIT, Enclosure, gamma, up
 
-_DEPENDENT = 1e-9
+DEPENDENT = 1e-9
 """An anchor whose squared distance from the hull of the others is below this fraction of its own length is not used
 as a direction (its own statement still holds). This is a choice of multipliers: it affects tightness, never
 soundness."""
+
+TOO_WIDE = 1 - 1e-6
+"""The least square of an interval's half width, as a fraction of that of the ball's along the prototype, at which a
+single statement about a patch is used for its own observable only."""
 
 ENTRIES_AT_ONCE = 2**21
 """Of the products of directions and prototypes, and of the bounds of single statements, so many are computed at once:
@@ -140,7 +144,7 @@ class Hull:
             known = products[kept[skipped:], at][:, None]
             along = torch.linalg.solve_triangular(factor[:count, :count], known, upper=False)[:, 0]
             rest = reach - float(along @ along)
-            if rest > 2 * _DEPENDENT * reach and rest > 32 * self.reach_error:
+            if rest > 2 * DEPENDENT * reach and rest > 32 * self.reach_error:
                 factor[count, :count], factor[count, count] = along, rest**0.5
                 kept.append(at)
         return [stated[at] for at in kept]

@@ -55,11 +55,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from verale.bounds.projection import Hull
+from verale.bounds.projection import DEPENDENT, Hull
 from verale.rounding import INFLATE, UNIT, Enclosure, gamma
-
-_DEPENDENT = 1e-9
-"""See `verale.bounds.projection`."""
 
 _MOST_DEFECT = 2.0**-10
 """Directions that are farther from orthonormal than this prove nothing here."""
@@ -163,7 +160,7 @@ class Spans:
         factor, failed = torch.linalg.cholesky_ex(torch.where(both, inner, identity))
         own_reach = reach.gather(1, anchors)
         residual = factor.diagonal(dim1=1, dim2=2).square()
-        usable = (residual > _DEPENDENT * own_reach) & (residual > paradigm.least_residual) | ~used
+        usable = (residual > DEPENDENT * own_reach) & (residual > paradigm.least_residual) | ~used
         whole = usable.all(1) & (failed == 0)
         factor = torch.where(whole[:, None, None], factor, identity)
         coefficients = torch.linalg.solve_triangular(factor, identity.expand_as(factor), upper=False).tril()

@@ -9,12 +9,9 @@ from torch import Tensor
 
 from verale.bounds.intervals import Projection
 from verale.bounds.observables import cut, stated_pairs
-from verale.bounds.projection import ENTRIES_AT_ONCE
+from verale.bounds.projection import ENTRIES_AT_ONCE, TOO_WIDE
 from verale.head import Head
 from verale.rounding import INFLATE, UNIT, Enclosure, gamma
-
-_TOO_WIDE = 1 - 1e-6
-"""See `verale.bounds.intervals`."""
 
 _SLACK = gamma(32)
 """More relative roundings than there are on any path of this module."""
@@ -119,7 +116,7 @@ class Triangle:
         middle = (low + high) / 2
         lost = 8 * UNIT * (torch.maximum(given.lower.abs(), given.upper.abs()) + shift.abs()) + single.shift_error
         half = INFLATE * (torch.maximum(high - middle, middle - low) + lost)
-        usable = (own > single.least_residual) & (half.square() <= _TOO_WIDE * single.whole * own)
+        usable = (own > single.least_residual) & (half.square() <= TOO_WIDE * single.whole * own)
         length = own.clamp(min=single.least_residual).sqrt()
         longest = INFLATE * single.largest**0.5
         eta = INFLATE * (error / own.clamp(min=single.least_residual) + _SLACK)

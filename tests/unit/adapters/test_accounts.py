@@ -89,40 +89,84 @@ def test_a_tensor_that_no_architecture_has_is_named(name, wrapped):
     assert fitting(state) == (["genetic"] if name == "genetic" else [])  # which asks for an option first
 
 
-@pytest.mark.parametrize("beside", [{"cap": torch.ones(3)}, {"caps": {"of_slots": torch.ones(3)}}, {"gain": 0.5}])
-def test_what_stands_beside_a_state_dictionary_is_accounted_for(beside):
-    noted = {"epoch": 3, "best_acc1": 0.5, "arch": "resnet34", "optimizer": {"state": {}, "param_groups": []}}
-    assert head_of("protopnet", {"state_dict": PROTOPNET} | noted).size == 12
-    (key,) = beside
-    with pytest.raises(HeadError, match="which protopnet does not explain") as refusal:
-        head_of("protopnet", {"state_dict": PROTOPNET} | noted | beside)
-    assert refusal.value.field == key
+NOTED = {"epoch": 3, "best_acc1": 0.5, "arch": "resnet34", "optimizer": {"state": {}, "param_groups": []}}
 
 
-@pytest.mark.parametrize("kind", [Namespace, dict])
-def test_arguments_that_say_another_function_are_held_against_the_head(kind, tmp_path):
-    for topk_k in (1, 3):
-        torch.save({"state_dict": PROTOPNET, "args": kind(lr=0.1, k=7, topk_k=topk_k)}, tmp_path / "state.pth")
-        if topk_k == 1:
-            assert load_published(tmp_path / "state.pth", "protopnet").size == 12
-            continue
-        with pytest.raises(InputError, match="'topk_k': is 3, which protopnet does not explain"):
-            load_published(tmp_path / "state.pth", "protopnet")
+def with_layer() -> nn.Module:
+    model = PPNet(PROTOPNET, **OF_PROTOPNET)
+    model.last_layer = Capped(12, 3, bias=False)
+    return model
 
 
-def test_numbers_among_the_tensors_are_accounted_for():
-    assert head_of("protopnet", PROTOPNET | {"epsilon": 1e-4, "epoch": 3}).size == 12
-    for key, value in (("topk_k", 3), ("gain", 0.5), ("prototype_activation_function", 10**5000)):
-        with pytest.raises(HeadError, match=f"'{key}': is .*, which protopnet does not explain"):
-            head_of("protopnet", PROTOPNET | {key: value})
+STATE = cases()["genetic"].state
+FIELD = [40, 8, 46, 4.0]
+"""A receptive field as published code computes it: positions, step, size, start."""
+FIXED = {"prototype_distance_function": "cosine", "fix_prototypes": True}
 
 
-def test_all_that_is_not_explained_is_named_with_the_remedy():
-    with pytest.raises(
-        HeadError, match=r"'cap_width_l2': .* \(nor non_vis_mask\): .*tensors of its head alone"
-    ) as told:
-        head_of("protopnet", PROTOPNET | CAPS)
-    assert "verale.check" in str(told.value)
+def head_tensors() -> dict[str, Tensor]:
+    return {key: STATE[key] for key in ("prototype_vectors", "last_layer.weight")}
+
+
+DEFORMED = PPNet(unwrap(cases()["deformable"].state), topk_k=3, using_deform=True)
+OTHER = PPNet(head_tensors(), **FIXED | {"fix_prototypes": False})
+UNEXPLAINED = "which protopnet does not explain"
+REFUSED = [
+    ("protopnet", {"state_dict": PROTOPNET} | NOTED | {"cap": torch.ones(3)}, "cap", UNEXPLAINED),
+    ("protopnet", {"state_dict": PROTOPNET} | NOTED | {"caps": {"of": torch.ones(3)}}, "caps", UNEXPLAINED),
+    ("protopnet", {"state_dict": PROTOPNET} | NOTED | {"gain": 0.5}, "gain", UNEXPLAINED),
+    ("protopnet", {"state_dict": PROTOPNET, "args": Namespace(lr=0.1, topk_k=3)}, "topk_k", f"is 3, {UNEXPLAINED}"),
+    ("protopnet", {"state_dict": PROTOPNET, "args": {"lr": 0.1, "topk_k": 3}}, "topk_k", f"is 3, {UNEXPLAINED}"),
+    ("protopnet", PROTOPNET | {"topk_k": 3}, "topk_k", UNEXPLAINED),
+    ("protopnet", PROTOPNET | {"gain": 0.5}, "gain", UNEXPLAINED),
+    (
+        *("protopnet", PROTOPNET | CAPS, "cap_width_l2"),
+        r".* \(nor non_vis_mask\): .*tensors of its head alone.*verale\.check",
+    ),
+    ("protopnet", CappedPPNet(PROTOPNET, **OF_PROTOPNET), "class", "is 'CappedPPNet', expected PPNet of protopnet"),
+    ("protopnet", with_layer(), "last_layer", f"is 'Capped', {UNEXPLAINED}"),
+    ("deformable", DEFORMED, "topk_k", "is 3, expected 1 of deformable"),
+    ("protopnet", PPNet(head_tensors(), **FIXED), "fix_prototypes", ".*the state of genetic, not of protopnet"),
+    ("genetic", OTHER, "fix_prototypes", ".*the state of none of"),
+    (
+        *("genetic", PPNet(head_tensors(), prototype_distance_function="l2"), "prototype_distance_function"),
+        ".*the state of protopnet, not of genetic",
+    ),
+    ("protopnet", TESNet(cases()["tesnet"].state), "class", ".*the state of tesnet, not of protopnet"),
+    ("tesnet", PPNet(cases()["protopnet"].state), "class", ".*the state of genetic or protopnet, not of tesnet"),
+    *(
+        (given, cases()[name].state, key, rf".*this is the state of .*{name}.*, not of {given}: give that")
+        for name, given, key in (
+            *(("genetic", given, "features.conv1.weight") for given in ("protopnet", "tesnet", "deformable")),
+            *(("protopnet", given, "features.conv1.weight") for given in ("genetic", "deformable")),
+            *(("protopformer", given, "prototype_vectors_global") for given in ("protopnet", "tesnet")),
+            ("protopool", "protopnet", "proto_presence"),
+        )
+    ),
+]
+"""Checkpoints and whole models with the entry that an architecture does not explain, or that another one has."""
+
+
+@every(("name", "content", "key", "said"), REFUSED)
+def test_what_an_architecture_does_not_explain_is_refused_by_name(name, content, key, said, tmp_path):
+    torch.save(content, tmp_path / "model.pth")
+    with pytest.raises(InputError, match=f"model.pth: head field '{key}': .*{said}"):
+        load_published(tmp_path / "model.pth", name, **({"patches": 9} if name == "genetic" else {}))
+
+
+@every(
+    "content",
+    [
+        {"state_dict": PROTOPNET} | NOTED,
+        {"state_dict": PROTOPNET, "args": Namespace(lr=0.1, k=7, topk_k=1)},
+        PROTOPNET | {"epsilon": 1e-4, "epoch": 3},
+    ],
+)
+def test_notes_on_the_training_and_what_changes_nothing_are_left_out(content):
+    assert head_of("protopnet", content).size == 12
+    with pytest.raises(HeadError, match=f"is a number of very many digits, {UNEXPLAINED}") as refusal:
+        head_of("protopnet", content | {"gain": 10**5000})
+    assert refusal.value.field == "gain"
 
 
 WHOLE = {
@@ -147,27 +191,6 @@ def test_what_a_whole_model_says_is_held_against_the_architecture(name, around, 
         with pytest.raises(InputError, match=rf"model.pth: head field '{key}': is .*, which {name} does not explain"):
             load_published(tmp_path / "model.pth", name)
         assert name not in fitting(*load_described(tmp_path / "model.pth"))
-
-
-def test_a_whole_model_of_another_class_is_refused(tmp_path):
-    torch.save(CappedPPNet(PROTOPNET, **OF_PROTOPNET), tmp_path / "model.pth")
-    with pytest.raises(InputError, match="'class': is 'CappedPPNet', expected PPNet of protopnet"):
-        load_published(tmp_path / "model.pth", "protopnet")
-
-
-def test_a_layer_of_another_class_is_refused(tmp_path):
-    model = PPNet(PROTOPNET, **OF_PROTOPNET)
-    model.last_layer = Capped(12, 3, bias=False)
-    torch.save(model, tmp_path / "model.pth")
-    with pytest.raises(InputError, match="'last_layer': is 'Capped', which protopnet does not explain"):
-        load_published(tmp_path / "model.pth", "protopnet")
-
-
-def test_an_attribute_has_the_value_that_the_head_computes(tmp_path):
-    model = PPNet(unwrap(cases()["deformable"].state), topk_k=3, using_deform=True)
-    torch.save(model, tmp_path / "model.pth")
-    with pytest.raises(InputError, match="'topk_k': is 3, expected 1 of deformable"):
-        load_published(tmp_path / "model.pth", "deformable")
 
 
 class CosPrototypeActivation:
@@ -205,30 +228,6 @@ def test_the_options_of_one_network_do_not_take_the_tensors_of_another():
     assert fitting(state) == ["hyperpg"]
 
 
-STATE = cases()["genetic"].state
-FIELD = [40, 8, 46, 4.0]
-"""A receptive field as published code computes it: positions, step, size, start."""
-
-
-@pytest.mark.parametrize(
-    ("name", "given", "key"),
-    [
-        ("genetic", "protopnet", "features.conv1.weight"),
-        ("genetic", "tesnet", "features.conv1.weight"),
-        ("genetic", "deformable", "features.conv1.weight"),
-        ("protopnet", "genetic", "features.conv1.weight"),
-        ("protopnet", "deformable", "features.conv1.weight"),
-        ("protopformer", "protopnet", "prototype_vectors_global"),
-        ("protopformer", "tesnet", "prototype_vectors_global"),
-        ("protopool", "protopnet", "proto_presence"),
-    ],
-)
-def test_a_refusal_names_the_tensor_and_the_right_network(name, given, key):
-    with pytest.raises(HeadError, match=rf"this is the state of .*{name}.*, not of {given}: give that") as refusal:
-        head_of(given, cases()[name].state, **({"patches": 5} if given == "genetic" else {}))
-    assert refusal.value.field == key
-
-
 @pytest.mark.parametrize("name", ["protopnet", "deformable", "tesnet"])
 @pytest.mark.parametrize("shape", [(6, 8, 4), (6, 8, 1, 1)])
 def test_protovit_is_refused_by_name(name, shape):
@@ -249,18 +248,11 @@ def test_an_add_on_alone_tells_too():
             head_of("deformable", state | more)
 
 
-def head_tensors() -> dict[str, Tensor]:
-    return {key: STATE[key] for key in ("prototype_vectors", "last_layer.weight")}
-
-
 def test_the_tensors_of_a_head_alone_may_be_of_three_networks():
     assert fitting(head_tensors()) == ["genetic", "protopnet", "tesnet"]
     assert head_of("protopnet", head_tensors()).size == head_of("genetic", head_tensors(), patches=9).size
     uneven = {key: tensor[:11] if len(tensor) == 12 else tensor[:, :11] for key, tensor in head_tensors().items()}
     assert fitting(uneven) == ["protopnet", "tesnet"]
-
-
-FIXED = {"prototype_distance_function": "cosine", "fix_prototypes": True}
 
 
 @pytest.mark.parametrize(
@@ -320,37 +312,6 @@ def test_other_options_that_a_file_states(name, attributes, option, value, tmp_p
     assert options[option] == value and head.digest == head_of(name, state, **{option: value}).digest
     with pytest.raises(InputError, match=f"says {option}={value}, and option {option} is "):
         load_published(tmp_path / "state.pth", name, **{option: "log" if option == "activation" else 0.125})
-
-
-@pytest.mark.parametrize(
-    ("model", "given", "field", "said"),
-    [
-        (
-            PPNet(head_tensors(), **FIXED),
-            "protopnet",
-            "fix_prototypes",
-            "this is the state of genetic, not of protopnet",
-        ),
-        (
-            PPNet(head_tensors(), **FIXED | {"fix_prototypes": False}),
-            "genetic",
-            "fix_prototypes",
-            "the state of none of",
-        ),
-        (
-            PPNet(head_tensors(), prototype_distance_function="l2"),
-            "genetic",
-            "prototype_distance_function",
-            "the state of protopnet, not of genetic",
-        ),
-        (TESNet(cases()["tesnet"].state), "protopnet", "class", "the state of tesnet, not of protopnet"),
-        (PPNet(cases()["protopnet"].state), "tesnet", "class", "the state of genetic or protopnet, not of tesnet"),
-    ],
-)
-def test_a_whole_model_says_more_than_its_tensors(model, given, field, said, tmp_path):
-    torch.save(model, tmp_path / "model.pth")
-    with pytest.raises(InputError, match=f"model.pth: head field '{field}': .*{said}"):
-        load_published(tmp_path / "model.pth", given, **({"patches": 9} if given == "genetic" else {}))
 
 
 def test_a_network_of_ones_own_may_have_anything_beside_its_head():

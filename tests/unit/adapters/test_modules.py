@@ -123,20 +123,15 @@ def test_a_model_in_a_dictionary(key, zipped, tmp_path):
 
 @pytest.mark.parametrize("zipped", [True, False])
 @pytest.mark.parametrize("kind", [list, tuple])
-def test_a_model_in_a_list(kind, zipped, tmp_path):
+def test_a_model_or_its_state_in_a_list(kind, zipped, tmp_path):
     path, model = tmp_path / "model.pth", nn.Linear(3, 2)
-    torch.save(kind([3, model, {"lr": 0.1}]), path, _use_new_zipfile_serialization=zipped)
-    assert set(load_model(path).state) == {"weight", "bias"}
-    assert torch.equal(load_state(path)["weight"], model.weight)
-
-
-def test_a_state_dictionary_in_a_tuple(tmp_path):
-    model = nn.Linear(3, 2)
     optimizer = torch.optim.Adam(model.parameters())
     model(torch.ones(1, 3)).sum().backward()
     optimizer.step()
-    torch.save((3, model.state_dict(), optimizer.state_dict()), tmp_path / "model.pth")
-    assert torch.equal(load_state(tmp_path / "model.pth")["weight"], model.weight)
+    for content in ([3, model, {"lr": 0.1}], [3, model.state_dict(), optimizer.state_dict()]):
+        torch.save(kind(content), path, _use_new_zipfile_serialization=zipped)
+        assert torch.equal(load_state(path)["weight"], model.weight)
+        assert content[1] is not model or set(load_model(path).state) == {"weight", "bias"}
 
 
 def test_harmless_attributes_are_recorded(tmp_path):
@@ -356,13 +351,24 @@ def test_an_archive_with_several_readings_is_refused(changed, tmp_path):
         load_state(path)
 
 
-def test_the_pickle_is_that_of_the_folder_that_torch_takes(tmp_path):
+@pytest.mark.parametrize(
+    ("first", "last", "reason"),
+    [
+        ("first/version", None, "beside the folder of its first entry"),
+        (None, "constants.pkl", "holds a program of TorchScript"),
+    ],
+)
+def test_other_entries_beside_those_of_torch_are_refused(first, last, reason, tmp_path):
+    """The pickle is that of the folder that torch takes."""
     path = tmp_path / "model.pth"
     with zipfile.ZipFile(path, "w") as other, zipfile.ZipFile(io.BytesIO(saved(0.25))) as archive:
-        other.writestr("first/version", b"3\n")
+        if first:
+            other.writestr(first, b"3\n")
         for entry in archive.infolist():
             other.writestr(entry.filename, archive.read(entry))
-    with pytest.raises(InputError, match="beside the folder of its first entry"):
+        if last:
+            other.writestr(f"{archive.infolist()[0].filename.partition('/')[0]}/{last}", b"\x80\x02).")
+    with pytest.raises(InputError, match=reason):
         load_state(path)
 
 
@@ -378,13 +384,3 @@ def test_archives_of_torch_are_read(tmp_path):
             again.writestr(entry.filename, archive.read(entry))
     read, of_torch = load_state(tmp_path / "again.pth"), torch.load(tmp_path / "again.pth", weights_only=True)
     assert all(torch.equal(read[name], of_torch[name]) for name in state)
-
-
-def test_a_program_of_torchscript_is_refused(tmp_path):
-    path = tmp_path / "model.pth"
-    with zipfile.ZipFile(path, "w") as other, zipfile.ZipFile(io.BytesIO(saved(0.25))) as archive:
-        for entry in archive.infolist():
-            other.writestr(entry.filename, archive.read(entry))
-        other.writestr(f"{archive.infolist()[0].filename.partition('/')[0]}/constants.pkl", b"\x80\x02).")
-    with pytest.raises(InputError, match="holds a program of TorchScript"):
-        load_state(path)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from support.cases import every
 from support.torch_networks import SHAPE, random_pictures
 from torch import Tensor, nn
 from torch.nn import functional
@@ -207,7 +208,7 @@ FROZEN: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
 }
 
 
-@pytest.mark.parametrize("name", FROZEN)
+@every("name", FROZEN)
 def test_what_several_layers_compute_is_frozen_as_these(name: str) -> None:
     require_same(FROZEN[name], FROZEN[name])
 
@@ -240,7 +241,7 @@ NONE: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
 }
 
 
-@pytest.mark.parametrize("name", NONE)
+@every("name", NONE)
 def test_what_no_layers_compute_is_refused(name: str) -> None:
     assert refusal(NONE[name]).endswith("or write it with these, or name an earlier layer")
 
@@ -256,7 +257,7 @@ class First(nn.Module):
         return self.module(given)[0]
 
 
-@pytest.mark.parametrize(
+@every(
     ("change", "words"),
     [
         (lambda x: x.permute(0, 3, 1, 2), "permutes axes as (0, 3, 1, 2): only (0, 2, 3, 1), and"),

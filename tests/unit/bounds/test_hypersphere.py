@@ -62,17 +62,3 @@ def test_a_patch_is_lost_where_float64_cannot_follow():
     assert float(between.upper[0, 1]) == 0.5 + 2.0**-18
     again = enter(between, 3, 0.5)
     assert again.lost and int(again.count) == 1 and float(again.upper[0, 3]) == 0.5
-
-
-@pytest.mark.parametrize("geometry", [Euclidean(), Cosine(1e-8)], ids=str)
-def test_patches_with_fewer_statements_have_the_ranges_of_these(geometry):
-    generator = torch.Generator().manual_seed(9)
-    head = metric_head(geometry, torch.rand(12, 6, generator=generator))
-    observed = observe(head, torch.rand(4, 6, generator=generator, dtype=torch.float64))
-    stated = [[3, 0, 5, 1], [], [4], [7, 2, 6]]
-    paradigm = Hypersphere(head)
-    together = paradigm.ranges(stated, observed)
-    for patch, each in enumerate(stated):
-        alone = paradigm.ranges([each], observed[[patch]])
-        torch.testing.assert_close(together.lower[[patch]], alone.lower, rtol=1e-12, atol=1e-12)
-        torch.testing.assert_close(together.upper[[patch]], alone.upper, rtol=1e-12, atol=1e-12)

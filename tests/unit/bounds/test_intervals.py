@@ -10,7 +10,6 @@ import torch
 from support.small import metric_head
 
 from verale.bounds import Projection, observe
-from verale.bounds.intervals import ranges_of_statements
 from verale.head import Cosine, Euclidean, InnerProduct
 from verale.rounding import Enclosure
 
@@ -47,7 +46,7 @@ def test_narrow_intervals_give_hardly_more_than_their_corners(geometry, count, w
     paradigm, stated = Projection(head), [list(range(count))]
     middle = paradigm.ranges(stated, observed)
     wide = Enclosure(observed.lower - width, observed.upper + width)
-    ours = ranges_of_statements(paradigm, stated, wide)
+    ours = paradigm.ranges(stated, wide)
     low, high = at_corners(paradigm, observed, count, width)
     assert (ours.lower <= low + 1e-9).all() and (ours.upper >= high - 1e-9).all()
     moved, needed = middle.lower - ours.lower, middle.lower - low
@@ -63,7 +62,7 @@ def test_latents_that_satisfy_wide_statements_are_within(geometry):
     generator = torch.Generator().manual_seed(2)
     half = 0.2 * torch.maximum(observed.upper.abs(), observed.upper.new_tensor(0.1))
     wide = Enclosure(observed.lower - half, observed.upper + half)
-    ours = ranges_of_statements(Projection(head), [[0, 1]], wide)
+    ours = Projection(head).ranges([[0, 1]], wide)
     z = torch.rand(200_000, 7, generator=generator, dtype=torch.float64) * 2 - 0.5
     if isinstance(geometry, InnerProduct):
         z = z / z.norm(dim=1, keepdim=True) * 1.5 * torch.rand(len(z), 1, generator=generator, dtype=torch.float64)
@@ -81,7 +80,7 @@ def test_ranges_from_within_are_attained_at_corners(geometry, count, width):
     head, observed = case(geometry)
     paradigm, stated = Projection(head), [list(range(count))]
     wide = Enclosure(observed.lower - width, observed.upper + width)
-    outer, inner = (ranges_of_statements(each, stated, wide) for each in (paradigm, paradigm.inner()))
+    outer, inner = (each.ranges(stated, wide) for each in (paradigm, paradigm.inner()))
     low, high = at_corners(paradigm, observed, count, width)
     assert (inner.lower >= low - 1e-8)[:, count:].all() and (inner.upper <= high + 1e-8)[:, count:].all()
     if width < 0.01:
@@ -99,7 +98,7 @@ def test_in_many_digits_a_latent_that_satisfies_the_statements_lies_within(geome
     z = z if geometry == Euclidean() else z / (2 * z.norm())
     observed, stated = observe(head, z), [[0, 3, 5]]
     wide = Enclosure(observed.lower - width, observed.upper + width)
-    outer, inner = (ranges_of_statements(each, stated, wide) for each in (Projection(head), Projection(head).inner()))
+    outer, inner = (each.ranges(stated, wide) for each in (Projection(head), Projection(head).inner()))
     rest = [k for k in range(8) if k not in stated[0]]
     assert (inner.lower < inner.upper)[:, rest].all()  # something is known
     with mpmath.workdps(40):
@@ -124,11 +123,11 @@ def test_statements_that_others_imply_add_nothing_and_leave_nothing_known_from_w
     observed = observe(head, torch.rand(2, 7, generator=generator, dtype=torch.float64) / 4)
     for width in (0.0, 1e-3):
         wide = Enclosure(observed.lower - width, observed.upper + width)
-        ranges = ranges_of_statements(Projection(head), [[1, 0, 7], []], wide)
-        alone = ranges_of_statements(Projection(head), [[1, 0], []], wide)
+        ranges = Projection(head).ranges([[1, 0, 7], []], wide)
+        alone = Projection(head).ranges([[1, 0], []], wide)
         assert torch.equal(ranges.lower[:, 2:7], alone.lower[:, 2:7])
         assert torch.equal(ranges.lower[1], Projection(head).domain.lower)
-        inner = ranges_of_statements(Projection(head).inner(), [[1, 0, 7], []], wide)
+        inner = Projection(head).inner().ranges([[1, 0, 7], []], wide)
         assert (inner.lower[0] == torch.inf).sum() >= 5 and inner.lower[1].isfinite().all()
 
 
@@ -137,9 +136,9 @@ def test_an_interval_without_an_end_says_nothing_of_other_observables(geometry):
     head, observed = case(geometry)
     open_ = Enclosure(observed.lower.clone(), observed.upper.clone())
     open_.upper[0, 1] = torch.inf
-    ranges = ranges_of_statements(Projection(head), [[0, 1, 2]], open_)
-    alone = ranges_of_statements(Projection(head), [[0, 2]], observed)
+    ranges = Projection(head).ranges([[0, 1, 2]], open_)
+    alone = Projection(head).ranges([[0, 2]], observed)
     assert torch.equal(ranges.upper[:, 3:], alone.upper[:, 3:])
     assert ranges.lower[0, 1] >= observed.lower[0, 1]
-    inner = ranges_of_statements(Projection(head).inner(), [[0, 1, 2]], open_)
+    inner = Projection(head).inner().ranges([[0, 1, 2]], open_)
     assert (inner.lower[0, 3:] == torch.inf).all()

@@ -26,8 +26,6 @@ from torch import Tensor, nn
 
 from verale.adapters.freezing import export_network
 from verale.bounds import deep
-from verale.bounds import network as rules
-from verale.bounds.deep import deep_latents
 from verale.bounds.network import ARITHMETICS, Arithmetic, latent_ranges
 from verale.checker.errors import UnprovedError
 from verale.checker.network.enclosure import Enclosure as Enclosed
@@ -42,32 +40,12 @@ from verale.rounding import Enclosure
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel lengths")
 
-SEEDS = range(2)
-
 
 def torch_latents(name: str, seed: int, pictures: Tensor, dtype: torch.dtype) -> Tensor:
     """What the module itself gives, with its own batch normalisation."""
     mean, std = (torch.tensor(each, dtype=dtype)[:, None, None] for each in (MEAN, STD))
     given = random_module(name, seed).to(dtype)((pictures.to(dtype) / 255 - mean) / std)
     return as_patches(given if given.dim() == 4 else given[:, None])
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_box_holds_what_torch_gives(name: str, seed: int) -> None:
-    network, pictures = frozen_network(name, seed), random_pictures(3, seed)
-    exact, single = (torch_latents(name, seed, pictures, dtype) for dtype in (torch.float64, torch.float32))
-    for picture, one, other in zip(pictures, exact, single, strict=True):
-        real, binary32 = (latent_ranges(network, picture, arithmetic).ends for arithmetic in ARITHMETICS)
-        if name in REAL_ALONE:
-            assert not bool(binary32.lower.isfinite().any() | binary32.upper.isfinite().any())
-        # Torch's own float64 rounds too, so it is within the box of real numbers and as much again.
-        width = real.upper - real.lower
-        assert bool((real.lower - width <= one).all()) and bool((one <= real.upper + width).all())
-        assert bool((binary32.lower <= other).all()) and bool((other <= binary32.upper).all())
-        assert bool((binary32.lower <= real.lower).all()) and bool((real.upper <= binary32.upper).all())
-        assert float(width.max()) < 1e-10
-        assert name in REAL_ALONE or 0 < float((binary32.upper - binary32.lower).max()) < 1e-2
 
 
 def checked(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmetic = "real") -> Enclosure:
@@ -79,27 +57,33 @@ def checked(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmetic = "r
     return Enclosure(lower, upper)
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-def test_the_checkers_box_is_narrower_in_float32(name: str) -> None:
-    network = frozen_network(name)
-    for picture in random_pictures(2) if name not in REAL_ALONE else ():
-        own, box = latent_ranges(network, picture, "float32").ends, checked(network, picture, "float32")
-        assert bool((own.lower <= box.lower).all()) and bool((box.upper <= own.upper).all())
-
-
-def require_the_checkers(network: FrozenNetwork, picture: Tensor, width: float = 2.0**-40) -> None:
-    """The box is narrow and holds the checker's; `width` for floats is more than for digits."""
+def require_the_checkers(network: FrozenNetwork, picture: Tensor) -> Enclosure:
+    """The box is narrow and holds the checker's."""
     own, box = latent_ranges(network, picture), checked(network, picture)
     lower, upper = own.ends.lower, own.ends.upper
     assert own.roughly == "" and bool((lower <= box.lower).all() and (box.upper <= upper).all())
-    assert bool((upper - lower <= width + upper.abs() * 2.0**-50).all())
+    assert bool((upper - lower <= 2.0**-40 + upper.abs() * 2.0**-50).all())
+    return own.ends
 
 
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("seed", range(2))
-def test_every_kind_of_layer_is_enclosed_as_the_checker_does(name: str, seed: int) -> None:
-    for picture in random_pictures(2, seed):
-        require_the_checkers(frozen_network(name, seed), picture, 1e-10)
+def test_a_box_holds_what_torch_gives_and_the_checkers_box(name: str, seed: int) -> None:
+    network, pictures = frozen_network(name, seed), random_pictures(2, seed)
+    exact, single = (torch_latents(name, seed, pictures, dtype) for dtype in (torch.float64, torch.float32))
+    for picture, one, other in zip(pictures, exact, single, strict=True):
+        real, binary32 = require_the_checkers(network, picture), latent_ranges(network, picture, "float32")
+        # Torch's own float64 rounds.
+        assert bool((real.lower - 1e-10 <= one).all()) and bool((one <= real.upper + 1e-10).all())
+        assert "narrower in real arithmetic (--arithmetic real)" in binary32.roughly
+        lower, upper = binary32.ends.lower, binary32.ends.upper
+        if name in REAL_ALONE:
+            assert not bool(lower.isfinite().any() | upper.isfinite().any())
+            continue
+        box = checked(network, picture, "float32")
+        for least, most in ((other, other), (real.lower, real.upper), (box.lower, box.upper)):
+            assert bool((lower <= least).all() and (most <= upper).all())
+        assert 0 < float((upper - lower).max()) < 1e-2
 
 
 class Grown(nn.Module):
@@ -121,24 +105,19 @@ class Grown(nn.Module):
         return nn.functional.max_pool2d(nn.functional.relu6(found), (3, 2), (2, 1), (1, 1))
 
 
-def test_gates_behind_many_layers_are_enclosed() -> None:
+def grown(layers: int) -> FrozenNetwork:
     torch.manual_seed(3)
-    network = export_network(Grown(20).double().eval(), None, SHAPE)
-    require_the_checkers(network, random_pictures(1)[0])
+    return export_network(Grown(layers).double().eval(), None, SHAPE)
 
 
-@pytest.mark.parametrize(("layers", "last"), [(30, nn.Sigmoid()), (150, nn.ReLU())], ids=str)
-def test_deep_networks_are_enclosed(layers: int, last: nn.Module) -> None:
+@pytest.mark.parametrize(
+    "made",
+    [lambda: grown(20), lambda: deep_network(30, nn.Sigmoid()), lambda: deep_network(150, nn.ReLU())],
+    ids=["gates", "sigmoid", "150 layers"],
+)
+def test_deep_networks_are_enclosed(made: Callable[[], FrozenNetwork]) -> None:
     """Where adding up all that rounding of floats may do says nothing."""
-    network, (picture,) = deep_network(layers, last), random_pictures(1)
-    require_the_checkers(network, picture)
-    assert float(latent_ranges(network, picture).ends.lower.min()) >= 0
-
-
-def test_floats_say_nothing_of_deep_networks() -> None:
-    (picture,) = random_pictures(1)
-    assert rules._narrow(deep_network(30, nn.Sigmoid()), picture) is None
-    assert rules._narrow(frozen_network("residual"), picture) is not None
+    assert float(require_the_checkers(made(), random_pictures(1)[0]).lower.min()) >= 0
 
 
 def test_gains_are_no_more_than_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,8 +149,8 @@ def test_what_takes_too_many_bits_is_told_with_the_layer() -> None:
         each.weight.data = torch.tensor([[1.0, -1.0]] * 2).view(2, 2, 1, 1) * 2.0**90
     for each in module:
         nn.init.zeros_(each.bias)
-    found = deep_latents(export_network(module, None, SHAPE), picture)
-    assert found.ends is None and re.fullmatch(
+    found = latent_ranges(export_network(module, None, SHAPE), picture)
+    assert re.fullmatch(
         r"the search knows the network only roughly from layer \w+ on, where numbers take more than 800 bits: take a"
         " network of fewer layers, or an earlier layer for the latents",
         found.roughly,
@@ -234,12 +213,13 @@ LASTS = {
 
 @pytest.mark.parametrize("name", LASTS)
 def test_latents_are_cut_to_what_the_last_layers_give(name: str) -> None:
-    module, least, most = LASTS[name]
-    network = export_network(nn.Sequential(nn.Conv2d(3, 4, 1), module).eval(), None, SHAPE)
-    found = deep_latents(network, random_pictures(1)[0])
-    assert found.ends is not None
-    assert (found.least, found.most) == (-math.inf if least is None else least, math.inf if most is None else most)
-    assert float(found.ends.lower.min()) >= found.least and float(found.ends.upper.max()) <= found.most
+    last, least, most = LASTS[name]
+    module = nn.Sequential(nn.Conv2d(3, 4, 1), last).eval()
+    module[0].bias.data = torch.tensor([-60.0, 60.0, 0.0, 1.0])
+    found = latent_ranges(export_network(module, None, SHAPE), random_pictures(1)[0])
+    lower, upper = float(found.ends.lower.min()), float(found.ends.upper.max())
+    assert found.roughly == "" and (lower == least if least is not None else lower < -1)
+    assert upper == most if most is not None else upper > 1
 
 
 def cancelled(size: float) -> FrozenNetwork:
@@ -265,12 +245,6 @@ def test_what_cancels_in_float64_is_known(made: Callable[[float], FrozenNetwork]
     own, box = latent_ranges(network, picture), checked(network, picture)
     assert bool((own.ends.lower <= box.lower).all() and (box.upper <= own.ends.upper).all())
     assert own.roughly == "" and float((own.ends.upper - own.ends.lower).max()) < 1e-12
-
-
-def test_float32_tells_that_real_arithmetic_is_known_better() -> None:
-    network, (picture,) = frozen_network("residual"), random_pictures(1)
-    assert latent_ranges(network, picture).roughly == ""
-    assert "narrower in real arithmetic (--arithmetic real)" in latent_ranges(network, picture, "float32").roughly
 
 
 def test_the_demos_boxes_are_narrow() -> None:

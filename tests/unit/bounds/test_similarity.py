@@ -7,8 +7,9 @@ from dataclasses import replace
 import flint
 import pytest
 import torch
+from support.cases import every
 from support.exact import PRECISION
-from support.similarities import CASES, NAMES, ONE_TENTH, ROWS, Row, head_of, similarity
+from support.similarities import CASES, ONE_TENTH, ROWS, Row, head_of, similarity
 from torch import Tensor
 
 from verale.bounds import (
@@ -23,7 +24,7 @@ from verale.head import Euclidean, Geometry, Head, LogRatio, StepChain
 from verale.head.similarity import SIMILARITIES
 from verale.rounding import Enclosure
 
-every_similarity = pytest.mark.parametrize(("row", "geometry"), CASES, ids=NAMES)
+every_similarity = every(("row", "geometry"), CASES)
 
 
 def test_every_similarity_is_tested():
@@ -31,7 +32,7 @@ def test_every_similarity_is_tested():
     assert {type(row.similarity) for row in ROWS} == known
 
 
-def observables_of(head: Head, count: int = 20) -> Tensor:
+def observables_of(head: Head, count: int = 8) -> Tensor:
     """(N, P) observables over the domain's range: its ends, zero, tiny ones, the threshold, the peak, and others."""
     whole = domain_range(head)
     share = torch.rand(count, head.size, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
@@ -56,21 +57,16 @@ def balls_of(head: Head, values: Tensor) -> list[list[flint.arb]]:
 
 
 @every_similarity
-def test_the_similarity_of_an_exact_observable_is_enclosed_sharply(row: Row, geometry: Geometry):
+def test_the_similarity_of_what_is_exact_is_enclosed_sharply(row: Row, geometry: Geometry):
+    """Of an observable; and of a dissimilarity, which is exact without scale and peak, so that no rounding of it hides
+    the similarity's own."""
     head = head_of(row, geometry)
+    plain = replace(head, scale=None, peak=None)
     values = observables_of(head)
+    far = dissimilarity(plain, values)
     with flint.ctx.workprec(PRECISION):
         assert_holds(activation(head, Enclosure.exact(values)), balls_of(head, values), sharp=1e-13)
-
-
-@every_similarity
-def test_the_similarity_of_an_exact_dissimilarity_is_enclosed_sharply(row: Row, geometry: Geometry):
-    """Without scale and peak the dissimilarity is exact, so that no rounding of it hides the similarity's own."""
-    head = replace(head_of(row, geometry), scale=None, peak=None)
-    values = observables_of(head)
-    far = dissimilarity(head, values)
-    with flint.ctx.workprec(PRECISION):
-        assert_holds(pooled_activation(head, far, far), balls_of(head, values), sharp=1e-13)
+        assert_holds(pooled_activation(plain, far, far), balls_of(plain, values), sharp=1e-13)
 
 
 @every_similarity

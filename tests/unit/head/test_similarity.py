@@ -7,8 +7,9 @@ from pathlib import Path
 import flint
 import pytest
 import torch
+from support.cases import every
 from support.exact import PRECISION
-from support.similarities import CASES, NAMES, ROWS, Row, head_of, similarity
+from support.similarities import CASES, ROWS, Row, head_of, similarity
 
 from verale.checker.read.head_file import HeadPart
 from verale.checker.read.similarities import SIMILARITIES as KINDS
@@ -18,7 +19,7 @@ from verale.head.fields import read_part, write_part
 from verale.head.head import similarity as reference
 from verale.head.similarity import SIMILARITIES, StudentT  # type: ignore[attr-defined]
 
-every_similarity = pytest.mark.parametrize(("row", "geometry"), CASES, ids=NAMES)
+every_similarity = every(("row", "geometry"), CASES)
 V1 = (Path(__file__).parents[3] / "certificates" / "v1.md").read_text()
 
 

@@ -15,11 +15,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from verale.bounds.projection import DEPENDENT
 from verale.bounds.spans import Spans
 from verale.search.rounds.images import Images, likeness_between, likeness_of
-
-DEPENDENT = 1e-9
-"""See `verale.bounds.projection`."""
 
 SLOTS = 16
 """So many patches of an image get a statement in a round."""
