@@ -23,7 +23,7 @@ def test_every_fault_of_what_is_trusted_can_be_injected_and_has_tests() -> None:
 
 
 def test_what_is_false_and_proved_is_counted(tmp_path) -> None:
-    claims = Claims.made(20)
+    claims = Claims.made(60)
     assert len(claims.false) > 5
     trusting = fake(tmp_path, "return None if question == 'head' else 'proved'")
     assert claims.said_by(trusting)["false PROVED"] > 0.9 * len(claims.false)
