@@ -23,7 +23,7 @@ from support.exact import Values
 from support.files import Document, activation_statement, given
 from torch import Tensor
 
-from verale.head.head import evaluate, observables
+from verale.head.head import Evaluation, Head, evaluate_observed, observables
 
 __all__ = ["Attempt", "attack"]
 
@@ -139,6 +139,15 @@ def _solved(rows: Tensor, lacking: Tensor) -> Tensor:
     return found
 
 
+def _observed(head: Head, images: Tensor) -> Tensor:
+    """The observables (B, L, P) of images (B, L, D): of all patches as those of one image, which takes a tenth."""
+    return observables(head, images.flatten(0, 1)[None]).reshape(*images.shape[:2], -1)
+
+
+def _evaluated(head: Head, images: Tensor) -> Evaluation:
+    return evaluate_observed(head, _observed(head, images))
+
+
 class _Search:
     """The search for one claim: floats until `complying`."""
 
@@ -202,7 +211,7 @@ class _Search:
     def _gradients(self, images: Tensor, bounded: Tensor) -> tuple[Tensor, Tensor]:
         """Some of the observables and activations (B, K), in a row, and their gradients (B, K, n)."""
         free = images.detach().requires_grad_()
-        observed = observables(self._head, free)
+        observed = _observed(self._head, free)
         batch, count = len(images), observed[0].numel()
         values, needed = observed.flatten(1), bounded[:count].reshape(observed.shape[1:])
         rows = torch.zeros(batch, len(bounded), *images.shape[1:], dtype=torch.float64)
@@ -211,7 +220,7 @@ class _Search:
             for patch in needed[:, j].nonzero().flatten().tolist():
                 rows[:, patch * self._count + j, patch] = each[:, patch]
         if len(bounded) > count:
-            activations = evaluate(self._head, free).activations
+            activations = evaluate_observed(self._head, observed).activations
             values = torch.cat([values, activations], 1)
             for j in bounded[count:].nonzero().flatten().tolist():
                 (rows[:, count + j],) = torch.autograd.grad(activations[:, j].sum(), free, retain_graph=True)
@@ -300,7 +309,7 @@ class _Search:
         sign = torch.tensor([s for _, s in aims], dtype=torch.float64)[which]
 
         def worth(images: Tensor) -> Tensor:
-            m = observables(self._head, images)[:, 0]
+            m = _observed(self._head, images)[:, 0]
             return sign * m[torch.arange(len(m)), prototype]
 
         images, values = self._climbed(begin.repeat(len(aims), 1)[:, None], low, high, worth)
@@ -310,7 +319,7 @@ class _Search:
     # Together.
 
     def _gap(self, images: Tensor, rival: int) -> Tensor:
-        logits = evaluate(self._head, images).logits
+        logits = _evaluated(self._head, images).logits
         return logits[..., self._claim.predicted] - logits[..., rival]
 
     def _combined(self, rival: int, start: Tensor) -> Tensor:
@@ -324,7 +333,7 @@ class _Search:
             for patch in torch.randperm(self._patches, generator=self._generator).tolist():
                 images = image.repeat(len(options[patch]), 1, 1)
                 images[:, patch] = options[patch]
-                activations = evaluate(self._head, images).activations
+                activations = _evaluated(self._head, images).activations
                 fits = ((activations >= low - slack) & (activations <= high + slack)).all(-1)
                 gaps = self._gap(images, rival).masked_fill(~fits, inf)
                 if float(gaps.min()) < least:
@@ -412,7 +421,7 @@ class _Search:
                 if narrow:
                     target = ball(low) / 2 + ball(high) / 2
                 where = at.clone().requires_grad_()
-                at_once = evaluate(self._head, where[None])
+                at_once = _evaluated(self._head, where[None])
                 numbers = at_once.activations[0] if patch is None else at_once.observables[0, patch]
                 row = (torch.autograd.grad(numbers[prototype], where)[0].nan_to_num(0.0, 0.0, 0.0) * free).flatten()
                 length = float(row.norm()) or 1.0

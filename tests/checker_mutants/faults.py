@@ -668,7 +668,7 @@ reading/weights.py _Ascent.ascend: the first weights are not improved
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/hypersphere-euclidean-unbounded-wide]
 reading/points.py points: a point may break what is stated
     without satisfies(facts, point)
-    unit/checker/reading/test_within.py::test_nothing_is_found_where_statements_contradict
+    unit/checker/reading/test_quadratic.py::test_nothing_is_found_where_statements_contradict
 reading/points.py exact_inverse: the adjugate is not divided
     (grown * entry + a * b) // scale => grown * entry + a * b
     corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-cosine]

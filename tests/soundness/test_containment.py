@@ -45,7 +45,7 @@ def clauses(trial: Trial, first: int, exempt: tuple[int, ...], step: int) -> lis
 @SOME_GROUPS
 def test_ranges_contain_the_truth(group: int) -> None:
     """On the usual grid and on grids of a few bits."""
-    for number, trial in enumerate(trials()[3 * group :: 3 * GROUPS]):
+    for number, trial in enumerate(trials(3 * group, 3 * GROUPS)):
         with grid(*GRIDS[number % 3]):
             contains(trial)
 
@@ -93,7 +93,8 @@ def joined(rule: QuadraticRule, stated: list[PatchStatement], truth: list[tuple[
         )
         document = Certificate("0" * 64, None, predicted, "joint", 1, tuple(left), high, ("entailment",))
         joint = Joint(rule, document)
-        if left and open_ == 0:
+        # In the place of a missing end stands the domain's for a proof, and none for minimality.
+        if left and open_ == 0 and not any(None in (s.lower, s.upper) for s in left):
             _, shares, *_ = joint.target((predicted + 1) % head.classes)
             value = rule.combination_within(left, shares)
             turned = {k: -share for k, share in shares.items()}
@@ -113,7 +114,7 @@ def joined(rule: QuadraticRule, stated: list[PatchStatement], truth: list[tuple[
 def test_ranges_lie_within_those_that_are_proved(group: int) -> None:
     """On the usual grid mostly not far from their ends; and none where statements contradict each other."""
     near = [0, 0]
-    for number, trial in enumerate(trials()[1 + 5 * group :: 5 * GROUPS]):
+    for number, trial in enumerate(trials(1 + 5 * group, 5 * GROUPS)):
         fine = number % 3 == 0
         outer = {}
         for name, rule, statements in inner_rules(trial):

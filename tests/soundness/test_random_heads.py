@@ -61,7 +61,7 @@ GROUPS = [NUMBERS[start : start + 4] for start in range(0, len(NUMBERS), 4)]
 
 @pytest.mark.parametrize("group", [pytest.param(g, marks=[pytest.mark.long] * (7 < g[0] < 48)) for g in GROUPS])
 def test_what_is_emitted_is_proved(group):
-    tried, lines = unproved(emitted(group, 2), "both")
+    tried, lines = unproved(emitted(group, 1), "both")
     assert tried > 0 and lines == []
 
 
@@ -69,7 +69,7 @@ def test_what_is_emitted_is_proved(group):
 def test_what_is_emitted_within_other_tolerances_is_proved(number):
     """Within the greater one few heads have an explanation."""
     (each,) = drawn([101 + number])
-    tried, lines = unproved([explained("", each.head, each.latents, LARGER[number % 2])], "both")
+    tried, lines = unproved([explained("", each.head, each.latents[:1], LARGER[number % 2])], "both")
     assert lines == []
     assert tried > 0 or LARGER[number % 2] > LEAST_TOLERANCE
 
@@ -112,7 +112,7 @@ def test_a_few_draws_have_every_part_and_tolerance() -> None:
 # Heads whose domain has a range of its own for every observable.
 
 
-IMAGES, PATCHES, COUNT = 2, 3, 6
+IMAGES, PATCHES, COUNT = 1, 3, 6
 
 
 def bounded(kind: str, seed: int) -> tuple[Head, Tensor]:
@@ -196,7 +196,7 @@ def test_every_admissible_combination_is_there():
     assert {*map(str, COMBINATIONS)} == admissible()
 
 
-@every("combination", COMBINATIONS[::6])
+@every("combination", COMBINATIONS[::12])
 def test_a_cycle_has_every_tolerance_with_and_without_each_tensor(combination):
     drawn = [draw(combination, number, 2) for number in range(CYCLE)]
     for one in drawn:

@@ -917,13 +917,13 @@ head/similarity.py _stepped: the search's similarity is not the checker's
     soundness/test_containment.py::test_ranges_contain_the_truth
 soundness/compare.py _contradict: one checker proves what another sees to be false of the image
     (one[0], other[1]) in _CONTRADICTIONS => False
-    soundness/test_agreement.py::test_what_is_proved_of_an_image_that_is_none_of_the_claim_is_wrong
+    soundness/test_agreement.py::test_what_must_not_be_is_wrong
 soundness/compare.py unproved: what is emitted and not proved is not told
     never verdict.status is not Status.PROVED
     soundness/test_random_heads.py::test_what_is_not_proved_is_told
 soundness/corpus/cases.py outcome_of: a program that dies has given up
     never verdict.message.startswith(NOT_ASKED)
-    soundness/test_agreement.py::test_what_is_not_proved_is_less_and_what_dies_is_wrong
+    soundness/test_agreement.py::test_what_must_not_be_is_wrong
 soundness/suite.py _corpora: a case without its verdict is not told
     never not case.allows(verdict := case.verdict(kernel))
     unit/cli/test_soundness.py::test_a_case_with_another_verdict_is_told

@@ -12,33 +12,55 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from textwrap import dedent
+from functools import cache
+from textwrap import dedent, indent
 
 
 def changed(source: str, function: str, change: str) -> str:
     """The program with a change (above) in one function: its name, after that of its class and a dot where it has one;
-    "" for the whole program.
+    "" for the whole program. The rest of it stays as it is written.
 
     Raises:
         ValueError: no such function, or what is changed is not there exactly once, so the change would be another one.
-        SyntaxError: a part of the change is no Python.
+        SyntaxError: a part of the change, or what it makes, is no Python.
     """
+    if not function:
+        other = _changed(source, change)
+        compile(other, "changed", "exec")
+        return other
+    found = _within(_tree(source), function)
+    assert isinstance(found, ast.FunctionDef | ast.ClassDef) and found.end_lineno is not None
+    lines, first = source.split("\n"), min(each.lineno for each in (found, *found.decorator_list)) - 1
+    block = "class _:\n" if found.col_offset else ""
+    other = _changed(block + "\n".join(lines[first : found.end_lineno]), change)
+    compile(other, function, "exec")
+    body = indent(other.removeprefix(block), " " * (found.col_offset - 4)) if block else other
+    return "\n".join([*lines[:first], body, *lines[found.end_lineno :]])
+
+
+@cache
+def _tree(source: str) -> ast.Module:
+    """Of many changes of one file; it is not changed."""
+    return ast.parse(source)
+
+
+def _changed(source: str, change: str) -> str:
     verb, _, what = change.strip().partition(" ")
     if verb in ("never", "always"):
-        return edited(source, what, str(verb == "always"), function)
+        return edited(source, what, str(verb == "always"))
     if verb != "without":
         old, arrow, new = change.partition("=>")
         if not arrow:
             raise ValueError(f"no change as {__name__} has them: {change}")
-        return edited(source, old, new, function)
+        return edited(source, old, new)
     tree, (part,) = ast.parse(source), _parsed(what)
-    holders = [(node, left) for node in ast.walk(_within(tree, function)) for left in _without(node, part)]
+    holders = [(node, left) for node in ast.walk(tree) for left in _without(node, part)]
     if len(holders) != 1:
-        return edited(source, what, "", function)
+        return edited(source, what, "")
     return ast.unparse(put(tree, *holders[0]))
 
 
-def edited(source: str, old: str, new: str, function: str = "") -> str:
+def edited(source: str, old: str, new: str) -> str:
     """The program with `new` in the place of `old`: an expression, or a statement or some that follow each other.
 
     Both are given as Python; an empty `new` takes statements away.
@@ -48,13 +70,10 @@ def edited(source: str, old: str, new: str, function: str = "") -> str:
         SyntaxError: one of the three is no Python.
     """
     tree, wanted = ast.parse(source), _parsed(old)
-    within = _within(tree, function)
-    places = [
-        (body, i) for body in _bodies(within) for i in range(len(body)) if _same(body[i : i + len(wanted)], wanted)
-    ]
+    places = [(body, i) for body in _bodies(tree) for i in range(len(body)) if _same(body[i : i + len(wanted)], wanted)]
     nodes = []
     if isinstance(wanted[0], ast.Expr) and not places:
-        nodes = [node for node in ast.walk(within) if isinstance(node, ast.expr) and _same([node], [wanted[0].value])]
+        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and _same([node], [wanted[0].value])]
     if len(places) + len(nodes) != 1:
         raise ValueError(f"{old!r} is there {len(places) + len(nodes)} times, expected once")
     others = _parsed(new)

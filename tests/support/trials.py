@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 from itertools import product
 from math import isqrt
 from typing import Any
@@ -57,37 +56,34 @@ def grid(least: int, below: int, places: int) -> Iterator[None]:
         yield
 
 
-@cache
-def trials() -> list[Trial]:
-    """Heads of every part; one observable in three is stated, by intervals narrow and wide. Of recipes of open ends
-    most have one end."""
-    result = []
+_RECIPES = [*all_recipes()]
+
+
+def trials(first: int, step: int) -> Iterator[Trial]:
+    """Heads of every part, four of each: those of these numbers."""
+    return map(_trial, range(first, 4 * len(_RECIPES), step))
+
+
+def _trial(number: int) -> Trial:
+    """One observable in three is stated, by intervals narrow and wide. Of recipes of open ends most have one end."""
+    recipe, trial = _RECIPES[number // 4], number % 4
+    generator = random.Random(f"trial {recipe.name} no {trial}")
     with flint.ctx.workprec(arithmetic.PRECISION):
-        for number, recipe in enumerate(all_recipes()):
-            generator = random.Random(f"trial {recipe.name}")
-            for trial in range(4):
-                head = draw_head(recipe, generator)
-                if recipe.similarity == "threshold":
-                    head.parts["similarity"] = {"kind": "threshold", "threshold": generator.choice((0.3, 0.17)).hex()}
-                image = _drawn(head, generator, trial)
-                values = head.at(image)
-                observables = [list(map(arithmetic.ends, row)) for row in values.observables]
-                activations = list(map(arithmetic.ends, values.activations))
-                opened = random.Random(f"open {recipe.name} {trial}") if "open" in recipe.options else None
-                some = generator.sample(list(product(range(PATCHES), range(COUNT))), (number + 3 * trial) % 8)
-                stated = [
-                    PatchStatement(at, j, *_opened(_around(observables[at][j], generator, trial == 2), opened))
-                    for at, j in some
-                ]
-                pooled = [
-                    ActivationStatement(j, *_opened(_around(activations[j], generator), opened))
-                    for j in range(0, COUNT, 2)
-                ]
-                logits = [
-                    [arithmetic.ends(arithmetic.ball(one - other)) for other in values.logits] for one in values.logits
-                ]
-                result.append(Trial(head.data, image, stated, observables, activations, logits, pooled))
-    return result
+        head = draw_head(recipe, generator)
+        if recipe.similarity == "threshold":
+            head.parts["similarity"] = {"kind": "threshold", "threshold": generator.choice((0.3, 0.17)).hex()}
+        image = _drawn(head, generator, trial)
+        values = head.at(image)
+        observables = [list(map(arithmetic.ends, row)) for row in values.observables]
+        activations = list(map(arithmetic.ends, values.activations))
+        logits = [[arithmetic.ends(arithmetic.ball(one - other)) for other in values.logits] for one in values.logits]
+    opened = random.Random(f"open {recipe.name} {trial}") if "open" in recipe.options else None
+    some = generator.sample(list(product(range(PATCHES), range(COUNT))), (number // 4 + 3 * trial) % 8)
+    stated = [
+        PatchStatement(at, j, *_opened(_around(observables[at][j], generator, trial == 2), opened)) for at, j in some
+    ]
+    pooled = [ActivationStatement(j, *_opened(_around(activations[j], generator), opened)) for j in range(0, COUNT, 2)]
+    return Trial(head.data, image, stated, observables, activations, logits, pooled)
 
 
 def _drawn(head: ExactHead, generator: random.Random, trial: int) -> files.Matrix:

@@ -1,4 +1,4 @@
-"""Each similarity is a chain of steps, all in one file. Whether formulas are right reading/test_pooling.py tests."""
+"""Each similarity is a chain of steps, all in one file, and what is computed of it is what its formula says."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import random
 from fractions import Fraction
 from pathlib import Path
 
+import flint
 import pytest
 import torch
+from support import arithmetic
+from support.exact import exact
 from support.similarities import CASES, NAMES, ROWS, Row, head_of
 
 from verale.checker.chain import Similarity
@@ -16,6 +19,8 @@ from verale.checker.head import read_head
 from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.read import similarities
 from verale.checker.read.similarities import OBSERVABLES, SIMILARITIES
+from verale.checker.reading.pooling import Pooling
+from verale.checker.reading.space import Ranges, Space
 from verale.head import Box, Cosine, Euclidean, Geometry, Head, StepChain
 
 CHECKER = Path(similarities.__file__).parents[1]
@@ -56,18 +61,46 @@ def test_each_says_of_itself_what_the_specification_says() -> None:
 @pytest.mark.parametrize(("row", "geometry"), CASES, ids=NAMES)
 def test_what_follows_from_the_steps_holds_of_the_formula(row: Row, geometry: Geometry) -> None:
     """Ranges, and that means are subtracted from what is convex, by second differences, on a grid of exact numbers."""
-    similarity, arithmetic = read_head(head_of(row, geometry).to_bytes()).similarity, load_arithmetic("arb")
+    similarity, arb = read_head(head_of(row, geometry).to_bytes()).similarity, load_arithmetic("arb")
     first, last = (max(-2, min(2, end)) for end in OBSERVABLES[geometry.kind])
     low, high = similarity.chain.over((Fraction(first), Fraction(last)))
     points = [int((first + (last - first) * Fraction(i, 32)) * 2**64) for i in range(33)]
     if similarity.unimodal:
         return
     for j in range(5):
-        ends = [similarity.at(arithmetic, j, x, 64, 128) for x in points]
+        ends = [similarity.at(arb, j, x, 64, 128) for x in points]
         assert all(low <= Fraction(most, 2**128) and Fraction(least, 2**128) <= high for least, most in ends)
         assert ends == sorted(ends, reverse=similarity.falls)
         for before, here, after in zip(ends, ends[1:], ends[2:], strict=False):
             assert not row.focal or before[1] + after[1] >= 2 * here[0]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(("row", "geometry"), CASES, ids=NAMES)
+def test_a_range_is_taken_to_its_exact_range(row: Row, geometry: Geometry, kernel: str) -> None:
+    """By the formula of `verale.head` on exact numbers: at the grid's precision and at another, to the last units."""
+    head = head_of(row, geometry)
+    where, true, generator = Space(read_head(head.to_bytes()), load_arithmetic(kernel)), exact(head), random.Random(5)
+    first, last = (max(-20, min(20, end)) for end in OBSERVABLES[geometry.kind])
+    peaks = true.peak or [0.0] * 5
+    with flint.ctx.workprec(1400):
+        for trial in range(8):
+            ends = [
+                sorted(int((first + (last - first) * generator.random()) * 2**where.bits) for _ in "lh") for _ in peaks
+            ]
+            lower, upper = ([pair[side and trial % 4 > 0] for pair in ends] for side in (0, 1))
+            box = Pooling(where, True).similarities(Ranges(lower, upper))
+            for j, (low, high) in enumerate(zip(lower, upper, strict=True)):
+                points = [Fraction(end, 1 << where.bits) for end in (low, high)]
+                if row.unimodal and points[0] <= Fraction(peaks[j]) <= points[1]:
+                    points.append(Fraction(peaks[j]))
+                values = [arithmetic.ends(true.similarity(point, j)) for point in points]
+                least, most = min(low for low, _ in values), max(high for _, high in values)
+                for bits in (where.bits, 60):
+                    below, above = where.head.similarity.ends(where.arithmetic, j, low, high, where.bits, bits)
+                    assert 0 <= least * 2**bits - below < 400 and 0 <= above - most * 2**bits < 400
+                assert 0 <= box.lower[j] - least * 2**where.bits < 400
+                assert 0 <= most * 2**where.bits - box.upper[j] < 400
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -212,6 +212,25 @@ def test_says_what_the_lows_leave() -> None:
     assert result(2) == [(0, 1), (0, 1)]
 
 
+def test_masses_that_do_not_sum_to_one() -> None:
+    """Nothing certainly lies within their ranges; within others ends are rounded inward."""
+    simplex, one = rule(3)
+
+    def within(*statements: tuple[int, Fraction | float, Fraction | float]) -> list[tuple[Fraction, Fraction]] | None:
+        ranges = simplex.within([PatchStatement(0, j, Fraction(low), Fraction(high)) for j, low, high in statements])
+        return ranges and [
+            (Fraction(a, one), Fraction(b, one)) for a, b in zip(ranges.lower, ranges.upper, strict=True)
+        ]
+
+    assert within((0, 0.75, 1), (1, 0.5, 1)) is None
+    assert within((0, 0, 0.25), (1, 0, 0.25), (2, 0, 0.25)) is None
+    assert within((0, -1, -0.5)) is None and within((0, 1.5, 2)) is None
+    half, fine = Fraction(1, 2), Fraction(1, 2**200)
+    assert within((0, 0.5, 1)) == [(half, 1), (0, half), (0, half)]
+    unit = Fraction(1, one)
+    assert (within((0, fine, half - fine)) or [])[0] == (unit, half - unit)
+
+
 # Joint: a margin as one target proves what no sum of terms does, and nothing that is false.
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -13,7 +14,6 @@ import flint
 import pytest
 from support import arithmetic, files
 from support.cases import named
-from support.exact import Head
 from support.exact import Head as ExactHead
 from support.rationals import cosine_ends
 from support.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
@@ -173,7 +173,7 @@ def test_holds_everywhere_in_a_box(name: str, kernel: str) -> None:
             require_held(head, points(box, generator), evaluation)
 
 
-def require_held(head: Head, points: list[list[list[Any]]], evaluation: Evaluation) -> None:
+def require_held(head: ExactHead, points: list[list[list[Any]]], evaluation: Evaluation) -> None:
     activations, unit = evaluation.activations(128), 2**128
     observed = {(patch, j): evaluation.observable(patch, j, 128) for patch in range(PATCHES) for j in range(COUNT)}
     for point in points:
@@ -214,36 +214,18 @@ POINTS = [[GENERATOR.uniform(0.1, 1.0) for _ in range(3)] for _ in range(3)]
 IMAGE = [[GENERATOR.uniform(0.1, 1.0) for _ in range(3)] for _ in range(2)]
 WEIGHT = [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
 BIAS = [100.0, 0.0]  # whatever the statements, the predicted class wins
-GEOMETRIES = ["euclidean", "cosine", "cosine with epsilon", "softmax"]
+INNER = {"kind": "inner_product", "radius": "0x1p+1"}
+PARTS: dict[str, dict[str, Any]] = {
+    "euclidean": {"similarity": files.log_ratio(1e-4)},
+    "cosine": {"geometry": files.cosine(0.0), "similarity": files.IDENTITY},
+    "cosine with epsilon": {"geometry": files.cosine(0.25), "similarity": files.IDENTITY},
+    "inner_product": {"geometry": INNER, "similarity": files.IDENTITY, "domain": files.domain(None, None)},
+    "softmax": {"geometry": files.SOFTMAX, "similarity": files.IDENTITY},
+}
 
 
-def head(geometry: str, bias: list[float] | None = BIAS, **changes: Any) -> bytes:
-    if geometry == "softmax":
-        return files.head(WEIGHT, None, bias, geometry=files.SOFTMAX, similarity=files.IDENTITY, **changes)
-    if geometry == "euclidean":
-        return files.head(WEIGHT, POINTS, bias, similarity=files.log_ratio(1e-4), **changes)
-    epsilon = 0.25 if "epsilon" in geometry else 0.0
-    return files.head(WEIGHT, POINTS, bias, geometry=files.cosine(epsilon), similarity=files.IDENTITY, **changes)
-
-
-def mass_ends(z: list[float], j: int) -> tuple[Fraction, Fraction]:
-    """An enclosure of a softmax mass: Taylor's series in rationals with its remainder."""
-    lows, highs = [], []
-    for x in z:
-        t = Fraction(x) - Fraction(z[j])
-        total = sum(t**i / math.factorial(i) for i in range(60))
-        rest = 3 * abs(t) ** 60 / math.factorial(60)
-        lows.append(total - rest)
-        highs.append(total + rest)
-    return 1 / sum(highs), 1 / sum(lows)
-
-
-def truth(geometry: str, patch: int, j: int) -> tuple[Fraction, Fraction]:
-    if geometry == "euclidean":
-        return (arithmetic.squared_distance(IMAGE[patch], POINTS[j]),) * 2
-    if geometry == "softmax":
-        return mass_ends(IMAGE[patch], j)
-    return cosine_ends(IMAGE[patch], POINTS[j], 0.25 if "epsilon" in geometry else 0.0)
+def head(geometry: str, **changes: Any) -> ExactHead:
+    return ExactHead(WEIGHT, None if geometry == "softmax" else POINTS, PARTS[geometry] | changes, bias=BIAS)
 
 
 def audit(
@@ -253,90 +235,59 @@ def audit(
     return check(files.certificate(data, statements, image=image, **options), data, files.latents([image]), kernel)
 
 
-def paradigm(geometry: str) -> str:
-    return "simplex" if geometry == "softmax" else "projection"
+def around(value: Any) -> list[tuple[tuple[float | None, float | None], bool]]:
+    """Intervals with ends next to a true value, which is no float, and whether each holds it."""
+    low, high = arithmetic.ends(value)
+    below, above = arithmetic.below(low), arithmetic.above(high)
+    assert above == math.nextafter(below, math.inf)
+    true = [(below, above), (below, 99.0), (-99.0, above), (below, None), (None, above)]
+    false = [(None, below), (above, None), (-99.0, below), (above, 99.0), (below, below)]
+    return [*((each, True) for each in true), *((each, False) for each in false)]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("geometry", GEOMETRIES)
+@pytest.mark.parametrize("geometry", PARTS)
 def test_an_end_moved_by_one_ulp_across_the_true_value(geometry: str, kernel: str) -> None:
-    data = head(geometry)
-    for patch in range(2):
+    built, paradigm = head(geometry), "simplex" if geometry == "softmax" else "projection"
+    said: list[tuple[dict[str, Any], str, bool]] = []
+    with flint.ctx.workprec(arithmetic.PRECISION):
+        for patch, j in product(range(2), range(3)):
+            for interval, holds in around(built.observable(IMAGE[patch], j)):
+                said.append((files.patch_statement(patch, j, *interval), paradigm, holds))
         for j in range(3):
-            low, high = truth(geometry, patch, j)
-            below, above = arithmetic.below(low), arithmetic.above(high)
-            assert above == math.nextafter(below, math.inf)
-            for interval, holds in (
-                ((below, above), True),
-                ((below, 9.0), True),
-                ((-9.0, above), True),
-                ((below, None), True),
-                ((None, above), True),
-                ((None, below), False),
-                ((above, None), False),
-                ((-9.0, below), False),
-                ((above, 9.0), False),
-                ((below, below), False),
-            ):
-                verdict = audit(
-                    data, [files.patch_statement(patch, j, *interval)], paradigm=paradigm(geometry), kernel=kernel
-                )
-                if holds:
-                    assert (verdict.status, verdict.claims["instance"]) == (Status.PROVED, "proved")
-                else:
-                    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "instance", 7)
-                    assert f"statement 0 (patch {patch}, prototype {j}) is false" in verdict.message
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_activations(geometry: str, kernel: str) -> None:
-    data = head(geometry)
-    for j in range(3):
-        observables = [truth(geometry, patch, j) for patch in range(2)]
-        if geometry == "euclidean":
-            d = min(low for low, _ in observables)
-            value = math.log((d + 1) / (d + Fraction(1e-4)))
-            low, high = value * (1 - 1e-14), value * (1 + 1e-14)
+            rest = [k for k in range(3) if k != j]
+            for (low, high), holds in around(built.activation(IMAGE, j)):
+                said.append((files.activation_statement(j, low, high), "top_k", holds))
+                if low is None and high is not None:
+                    said.append((files.order_clause(rest, high), "top_k", holds))
+                if high is None and low is not None:
+                    said.append((files.floor(rest, low), "top_k", holds))
+    for statement, paradigm, holds in said:
+        verdict = audit(built.data, [statement], paradigm=paradigm, kernel=kernel)
+        if holds:
+            assert (verdict.status, verdict.claims["instance"]) == (Status.PROVED, "proved"), statement
         else:
-            low = arithmetic.below(max(low for low, _ in observables))
-            high = arithmetic.above(max(high for _, high in observables))
-        for interval, holds in (
-            ((low, high), True),
-            ((-9.0, low), False),
-            ((high, 99.0), False),
-            ((low, None), True),
-            ((None, high), True),
-            ((None, low), False),
-            ((high, None), False),
-        ):
-            verdict = audit(data, [files.activation_statement(j, *interval)], paradigm="top_k", kernel=kernel)
-            assert (verdict.status is Status.PROVED) == holds
-            assert holds or verdict.reason == "instance"
-        rest = [k for k in range(3) if k != j]
-        assert audit(data, [files.order_clause(rest, high)], paradigm="top_k", kernel=kernel).status is Status.PROVED
-        assert audit(data, [files.order_clause(rest, low)], paradigm="top_k", kernel=kernel).reason == "instance"
-        assert audit(data, [files.floor(rest, low)], paradigm="top_k", kernel=kernel).status is Status.PROVED
-        assert audit(data, [files.floor(rest, high)], paradigm="top_k", kernel=kernel).reason == "instance"
+            assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "instance", 7), statement
+            assert re.match(r"statement 0 \(.*\) is false", verdict.message)
 
 
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_a_value_that_is_a_float_is_decided(geometry: str) -> None:
+@pytest.mark.parametrize(
+    ("parts", "point", "value"),
+    [
+        (PARTS["softmax"], None, 0.25),
+        ({}, 0.5, 0.0),
+        (PARTS["cosine"], 1.0, 1.0),
+        ({"geometry": files.cosine(1.0), "similarity": files.IDENTITY}, 1.0, 0.5),
+    ],
+)
+def test_a_value_that_is_a_float_is_decided(parts: dict[str, Any], point: float | None, value: float) -> None:
     """Equal logits share the mass equally, a latent on a prototype has distance 0 and cosine 1: exactly."""
-    z = [[0.5, 0.5, 0.5, 0.5]]
-    weight = [[1.0] * 4, [0.0] * 4]
-    if geometry == "softmax":
-        data = files.head(weight, None, BIAS, geometry=files.SOFTMAX, similarity=files.IDENTITY)
-        interval = (0.25, 0.25)
-    elif geometry == "euclidean":
-        data, interval = files.head(weight, [[0.5] * 4] * 4, BIAS), (0.0, 0.0)
-    elif geometry == "cosine":
-        data = files.head(weight, [[1.0] * 4] * 4, BIAS, geometry=files.cosine(0.0), similarity=files.IDENTITY)
-        interval = (1.0, 1.0)
-    else:
-        data = files.head(weight, [[1.0] * 4] * 4, BIAS, geometry=files.cosine(1.0), similarity=files.IDENTITY)
-        interval = (0.5, 0.5)
-    assert audit(data, [files.patch_statement(0, 2, *interval)], z, paradigm=paradigm(geometry)).status is Status.PROVED
+    rows = None if point is None else [[point] * 4] * 4
+    data = ExactHead([[1.0] * 4, [0.0] * 4], rows, parts, bias=BIAS).data
+    paradigm = "simplex" if point is None else "projection"
+    assert (
+        audit(data, [files.patch_statement(0, 2, value, value)], [[0.5] * 4], paradigm=paradigm).status is Status.PROVED
+    )
 
 
 def head_of_two_masses() -> bytes:
@@ -380,7 +331,7 @@ def test_what_cannot_be_decided_is_not_proved() -> None:
 
 
 def test_the_domain() -> None:
-    data = head("euclidean", domain=files.domain(0.25, 0.75))
+    data = head("euclidean", domain=files.domain(0.25, 0.75)).data
     inside, outside = [[0.25, 0.75, 0.5]], [[0.25, math.nextafter(0.75, 1), 0.5]]
     assert audit(data, [], inside).claims["instance"] == "proved"
     for image in (outside, [inside[0], [0.0, 0.5, 0.5]]):
@@ -394,21 +345,8 @@ def test_the_domain() -> None:
         (0.25, None, True),
         (None, None, True),
     ):
-        verdict = audit(head("euclidean", domain=files.domain(lower, upper)), [], inside)
+        verdict = audit(head("euclidean", domain=files.domain(lower, upper)).data, [], inside)
         assert (verdict.status is Status.PROVED) == holds
-
-
-BALL = {"geometry": {"kind": "inner_product", "radius": "0x1.4p+0"}, "similarity": files.IDENTITY}
-
-
-def test_inner_products_are_exact() -> None:
-    z = [0.1, 0.2, 0.7]
-    data = files.head(WEIGHT, [[1.0, 1.0, 1.0], *POINTS[1:]], BIAS, domain=files.domain(None, None), **BALL)
-    truth = arithmetic.product(z, [1.0] * 3)  # no float: the sum of three
-    below, above = arithmetic.below(truth), arithmetic.above(truth)
-    assert below < truth < above
-    for interval, holds in (((below, above), True), ((below, below), False), ((above, above), False)):
-        assert (audit(data, [files.patch_statement(0, 0, *interval)], [z]).status is Status.PROVED) == holds
 
 
 def test_a_peak_finer_than_the_distance_is_met() -> None:
@@ -420,8 +358,6 @@ def test_a_peak_finer_than_the_distance_is_met() -> None:
         bias=BIAS,
         peak=[0.1],
     ).data
-    truth = -((1 - Fraction(0.1)) ** 2)
-    below, above = arithmetic.below(truth), arithmetic.above(truth)
-    for interval, holds in (((below, above), True), ((-1.0, below), False), ((above, 0.0), False)):
+    for interval, holds in around(-((1 - Fraction(0.1)) ** 2)):
         verdict = audit(data, [files.activation_statement(0, *interval)], [[1.0]], paradigm="top_k")
         assert (verdict.status is Status.PROVED) == holds

@@ -21,7 +21,7 @@ from verale.checker.reading.lipschitz import Lipschitz
 from verale.checker.reading.masses import Simplex
 from verale.checker.reading.paradigms import Activations
 from verale.checker.reading.quadratic import QuadraticRule
-from verale.checker.reading.space import Space
+from verale.checker.reading.space import Box, Space
 
 NEGATED = {"kind": "negated"}
 LINE = [[0.0, 0.0], [3.0, 0.0], [7.0, 0.0]]
@@ -42,9 +42,13 @@ def mixed(parts: dict[str, Any], prototypes: list[list[float]], kernel: str = "a
     return Activations(space, QuadraticRule(space))
 
 
-def ranges(rule: Activations, *statements: Statement, patches: int = 4) -> list[tuple[float, float]]:
-    box = rule.box(statements, patches)
-    return [(low / (1 << box.bits), high / (1 << box.bits)) for low, high in zip(box.lower, box.upper, strict=True)]
+def ends(box: Box) -> list[tuple[Fraction, Fraction]]:
+    pairs = zip(box.lower, box.upper, strict=True)
+    return [(Fraction(low, 1 << box.bits), Fraction(high, 1 << box.bits)) for low, high in pairs]
+
+
+def ranges(rule: Activations, *statements: Statement) -> list[tuple[Fraction, Fraction]]:
+    return ends(rule.box(statements, 4))
 
 
 def number(value: float) -> Fraction:
@@ -96,10 +100,7 @@ def inward(
     """The ends within the reference ranges that are left of each activation without the last statement."""
     rule = mixed(parts, prototypes, kernel)
     (box,) = (box for index, box in rule.boxes_without(statements, 4) if index == len(statements) - 1)
-    if box is None:
-        return [None]
-    pairs = zip(box.lower, box.upper, strict=True)
-    return [(Fraction(low, 1 << box.bits), Fraction(high, 1 << box.bits)) for low, high in pairs]
+    return [None] if box is None else [*ends(box)]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -152,46 +153,34 @@ def test_cosines_of_prototypes_are_rounded_one_way(inward: bool) -> None:
 HALF, QUARTER, ONE = Fraction(1, 2), Fraction(1, 4), Fraction(1)
 
 
-def rule(data: bytes, kernel: str = "mpmath") -> Activations:
-    space = Space(read_head(data), load_arithmetic(kernel))
+def masses(count: int) -> Activations:
+    parts = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
+    space = Space(read_head(files.head([[1.0] * count, [0.0] * count], **parts)), load_arithmetic("mpmath"))
     return Activations(space, Simplex(space))
 
 
-def softmax(count: int) -> bytes:
-    masses = {"geometry": files.SOFTMAX, "similarity": files.IDENTITY, "domain": files.domain(None, None)}
-    return files.head([[1.0] * count, [0.0] * count], **masses)
-
-
-def clause_ends(top_k: Activations, *statements: Statement) -> list[tuple[Fraction, Fraction]]:
-    box = top_k.box(statements, 5)
-    return [
-        (Fraction(low, 1 << box.bits), Fraction(high, 1 << box.bits))
-        for low, high in zip(box.lower, box.upper, strict=True)
-    ]
-
-
 def test_cuts() -> None:
-    top_k = rule(softmax(3))
-    assert clause_ends(top_k) == [(0, 1)] * 3
-    assert clause_ends(top_k, ActivationStatement(1, QUARTER, HALF)) == [(0, 1), (QUARTER, HALF), (0, 1)]
-    assert clause_ends(top_k, ActivationStatement(1, -ONE, 9 * ONE)) == [(0, 1)] * 3
-    assert clause_ends(top_k, OrderStatement((1,), QUARTER)) == [(0, QUARTER), (0, 1), (0, QUARTER)]
-    assert clause_ends(top_k, OrderStatement((), 2 * ONE)) == [(0, 1)] * 3
-    assert clause_ends(top_k, ActivationStatement(0, HALF, ONE), OrderStatement((0,), HALF)) == [
+    top_k = masses(3)
+    assert ranges(top_k) == [(0, 1)] * 3
+    assert ranges(top_k, ActivationStatement(1, QUARTER, HALF)) == [(0, 1), (QUARTER, HALF), (0, 1)]
+    assert ranges(top_k, ActivationStatement(1, -ONE, 9 * ONE)) == [(0, 1)] * 3
+    assert ranges(top_k, OrderStatement((1,), QUARTER)) == [(0, QUARTER), (0, 1), (0, QUARTER)]
+    assert ranges(top_k, OrderStatement((), 2 * ONE)) == [(0, 1)] * 3
+    assert ranges(top_k, ActivationStatement(0, HALF, ONE), OrderStatement((0,), HALF)) == [
         (HALF, 1),
         (0, HALF),
         (0, HALF),
     ]
-    assert clause_ends(rule(softmax(1))) == [(1, 1)]
+    assert ranges(masses(1)) == [(1, 1)]
 
 
 def test_ends_finer_than_the_grid_are_rounded_outward() -> None:
-    top_k = rule(softmax(2))
+    top_k = masses(2)
     fine, unit = Fraction(1, 2**300), Fraction(1, 2**128)
-    assert clause_ends(top_k, OrderStatement((), fine)) == [(0, unit)] * 2
-    assert clause_ends(top_k, FloorStatement((), unit + fine)) == [(unit, 1)] * 2
-    assert clause_ends(top_k, ActivationStatement(0, fine, fine)) == [(0, unit), (0, 1)]
-    assert clause_ends(top_k, ActivationStatement(0, HALF + fine, ONE - fine)) == [(HALF, 1), (0, 1)]
+    assert ranges(top_k, OrderStatement((), fine)) == [(0, unit)] * 2
+    assert ranges(top_k, FloorStatement((), unit + fine)) == [(unit, 1)] * 2
+    assert ranges(top_k, ActivationStatement(0, fine, fine)) == [(0, unit), (0, 1)]
+    assert ranges(top_k, ActivationStatement(0, HALF + fine, ONE - fine)) == [(HALF, 1), (0, 1)]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -205,7 +194,7 @@ def test_without_each_is_the_box_of_all_others(seed: int) -> None:
     clauses: list[Statement] = [OrderStatement((1, 2), 3 * QUARTER), FloorStatement((0,), QUARTER)]
     statements += drawn.sample(clauses, drawn.randrange(3))
     drawn.shuffle(statements)
-    top_k = rule(softmax(4))
+    top_k = masses(4)
     for index, box in top_k.boxes_without(statements, 5):
         whole = top_k.box([*statements[:index], *statements[index + 1 :]], 5)
         is_empty = any(low > high for low, high in zip(whole.lower, whole.upper, strict=True))
@@ -214,7 +203,7 @@ def test_without_each_is_the_box_of_all_others(seed: int) -> None:
 
 def test_without_each_ends_finer_than_the_grid_are_rounded_inward() -> None:
     fine, unit = Fraction(1, 2**300), 1
-    top_k = rule(softmax(2))
+    top_k = masses(2)
     statements = [ActivationStatement(0, fine, HALF + fine), ActivationStatement(1, -fine, HALF - fine)]
     one, other = dict(top_k.boxes_without(statements, 1)).values()
     assert one is not None and (one.lower, one.upper) == ([0, 0], [1 << 128, (1 << 127) - unit])
@@ -225,7 +214,7 @@ def test_without_each_ends_finer_than_the_grid_are_rounded_inward() -> None:
 
 def test_without_each_nothing_is_shown_of_what_contradicts_itself() -> None:
     apart = [ActivationStatement(0, HALF, ONE), OrderStatement((), QUARTER), ActivationStatement(1, QUARTER, ONE)]
-    boxes = dict(rule(softmax(2)).boxes_without(apart, 1))
+    boxes = dict(masses(2).boxes_without(apart, 1))
     assert [index for index, box in boxes.items() if box is None] == [2]
     outside = [ActivationStatement(0, 2 * ONE, 3 * ONE), ActivationStatement(1, HALF, ONE)]
-    assert [index for index, box in rule(softmax(2)).boxes_without(outside, 1) if box is None] == [1]
+    assert [index for index, box in masses(2).boxes_without(outside, 1) if box is None] == [1]

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from itertools import product
+from operator import le
+from typing import Any
 
 import mpmath
 import pytest
 from support import arithmetic, files
-from support.cases import case, named
+from support.cases import case, every, named
 from support.rationals import cosine_ends, root
 from support.trials import holds
 
 from verale.checker.certificate import PatchStatement
+from verale.checker.dyadic import dot
+from verale.checker.errors import UnprovedError
 from verale.checker.head import read_head
 from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.reading.facts import Facts, Frame, Target, enclosures
+from verale.checker.reading.points import Point, Points, exact_inverse
+from verale.checker.reading.pooling import Pooling
 from verale.checker.reading.quadratic import QuadraticRule
 from verale.checker.reading.space import Ranges, Space
 from verale.checker.reading.weights import Weights, _Ascent
@@ -33,7 +40,7 @@ WIDTHS = (0.0, 1e-12, 1e-9, 1e-3, 0.1, 0.5, 2.0)
 
 def space(
     rows: Matrix,
-    geometry: str,
+    geometry: str = "euclidean",
     lower: float | None = None,
     upper: float | None = None,
     radius: float | None = None,
@@ -54,7 +61,7 @@ def true_ends(geometry: str, z: list[float], row: list[float]) -> arithmetic.Int
     """An enclosure of an observable of one patch."""
     if geometry == "cosine":
         return cosine_ends(z, row, 0.0)
-    value = (arithmetic.squared_distance if geometry == "euclidean" else arithmetic.product)(z, row)
+    value = (arithmetic.product if geometry == "inner_product" else arithmetic.squared_distance)(z, row)
     return value, value
 
 
@@ -281,7 +288,8 @@ def drawn(
         low, high = truths[j]
         below, above = (Fraction(generator.choice(widths) * generator.random()) * (abs(low) + 1) for _ in "lh")
         statements.append(PatchStatement(0, j, low - below, high + above))
-    return space(rows, geometry, -2.0 * scale, 2.0 * scale), statements, truths
+    domain = (None, None) if geometry == "unbounded" else (-2.0 * scale, 2.0 * scale)
+    return space(rows, "euclidean" if geometry == "unbounded" else geometry, *domain), statements, truths
 
 
 def of_ball(facts: Facts, frame: Frame) -> Ranges:
@@ -343,3 +351,152 @@ def test_weights_that_are_no_numbers_are_0(quick: bool, monkeypatch: pytest.Monk
     facts = Facts(where, statements)
     assert not any(Weights(facts, quick).best(facts.target({0: 1})))
     assert holds(where, QuadraticRule(where).ranges(statements, quick), truths)
+
+
+# What certainly lies within the ranges: exact where it is rational, and nothing of an empty range.
+
+
+BOX: dict[str, Any] = {"geometry": "euclidean", "lower": -16.0, "upper": 16.0}
+BALL: dict[str, Any] = {"geometry": "inner_product", "radius": 2.0}
+
+
+def of(prototype: int, low: float, high: float | None = None) -> PatchStatement:
+    return PatchStatement(0, prototype, Fraction(low), Fraction(low if high is None else high))
+
+
+def ends(where: Space, ranges: Ranges | None) -> list[tuple[Fraction, Fraction]]:
+    assert ranges is not None and ranges.upper is not None
+    unit = 1 << where.bits
+    return [(Fraction(low, unit), Fraction(high, unit)) for low, high in zip(ranges.lower, ranges.upper, strict=True)]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_rational_ends_of_equalities_are_exact(kernel: str) -> None:
+    """A circle of radius 2 about (0, 0), seen from (3, 4): from 5 - 2 to 5 + 2 away; and a chord of the ball."""
+    where = space([[0.0, 0.0], [3.0, 4.0]], **BOX, kernel=kernel)
+    assert ends(where, QuadraticRule(where).within([of(0, 4.0)])) == [(4, 4), (9, 49)]
+    where = space([[2.0, 0.0], [3.0, 4.0], [6.0, 8.0]], **BALL, kernel=kernel)
+    half = [(0, 0), (-8, 8), (-16, 16)]
+    assert ends(where, QuadraticRule(where).within([of(0, 0.0)])) == half
+    assert ends(where, QuadraticRule(where).within([of(1, 0.0), of(0, 0.0), of(2, 0.0)])) == [(0, 0)] * 3
+
+
+def test_irrational_ends_are_rounded_inward() -> None:
+    where = space([[0.0, 0.0], [1.0, 1.0]], **BOX)
+    (_, (low, high)) = ends(where, QuadraticRule(where).within([of(0, 1.0)]))
+    tiny = Fraction(1, 2 ** (where.bits - 1))
+    for end, sign in ((low, -1), (high, 1)):  # (sqrt(2) +- 1)^2 = 3 +- 2 sqrt(2)
+        half = (end - 3) / 2 * sign
+        assert half**2 < 2 < (half + tiny) ** 2
+
+
+CONTRADICTING = [
+    ([[0.0, 0.0], [4.0, 0.0]], BOX, [of(0, 1.0), of(1, 1.0)]),
+    ([[0.0, 0.0], [2.0, 0.0]], BOX, [of(0, 0.0, 0.96875), of(1, 0.0, 0.96875)]),
+    ([[0.0, 0.0], [2.0, 0.0]], BOX, [of(0, 4000.0)]),  # the domain ends before
+    ([[1.0, 0.0], [0.0, 1.0]], {"geometry": "cosine"}, [of(0, 0.75, 1.0), of(1, 0.75, 1.0)]),
+    ([[1.0, 0.0]], {"geometry": "cosine"}, [of(0, 1.5, 2.0)]),
+    ([[1.0, 0.0], [2.0, 0.0]], BALL, [of(0, 0.5), of(1, 0.5)]),
+    ([[1.0, 0.0], [0.0, 1.0]], BALL, [of(0, 1.5), of(1, 1.5)]),
+]
+
+
+@every("kernel", KERNELS)
+@every(("prototypes", "parts", "statements"), CONTRADICTING)
+def test_nothing_is_found_where_statements_contradict(
+    prototypes: Matrix, parts: dict[str, Any], statements: list[PatchStatement], kernel: str
+) -> None:
+    where = space(prototypes, **parts, kernel=kernel)
+    assert QuadraticRule(where).within(statements) is None
+    if len(statements) > 1:
+        assert all(QuadraticRule(where).within([each]) is not None for each in statements)
+
+
+@pytest.mark.parametrize("geometry", ["unbounded", *GEOMETRIES])
+def test_ranges_hold_the_truth_and_what_lies_within(geometry: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of statements that have one end or two. In the second half points are somewhat elsewhere, in or out of what is
+    stated: each is checked."""
+    found, generator, least = 0, random.Random(geometry), Points.least
+
+    def moved(self: Points, target: Target, held: Mapping[int, int]) -> Point | None:
+        point = least(self, target, held)
+        if point is None or generator.random() < 0.8:
+            return point
+        size = max(map(abs, point.vector)) >> generator.choice((2, 30, 60))
+        vector = [entry + generator.randrange(-size, size + 1) for entry in point.vector]
+        off = generator.choice((0, point.square >> 40, -(point.square >> 40)))
+        return Point(point.unit, point.square + off, vector)
+
+    for trial in range(60):
+        with case(trial):
+            where, statements, truths = drawn(generator, geometry, WIDTHS[1:])
+            sides = generator.choice(("b", "lb", "hb", "l", "h", "lh"))
+            group = []
+            for s in statements[: generator.randrange(1, 5)]:
+                side = generator.choice(sides)
+                group.append(replace(s, **{"l": {"upper": None}, "h": {"lower": None}, "b": {}}[side]))
+            if trial == 30:
+                monkeypatch.setattr(Points, "least", moved)
+            rule = QuadraticRule(where)
+            ranges = rule.ranges(group)
+            assert holds(where, ranges, truths)
+            assert (ranges.upper is None) == (geometry == "unbounded" and all(s.upper is None for s in group))
+            outer, inner = Pooling(where).observed(ranges), rule.within(group)
+            if inner is not None:
+                found += 1
+                assert all(map(le, outer.lower, inner.lower))
+                assert (inner.upper is None) == (outer.upper is None)
+                assert all(map(le, inner.upper or [], outer.upper or []))
+    assert found > 30
+
+
+def test_the_exact_inverse_is_one_and_looks_at_the_clock() -> None:
+    generator = random.Random(1)
+    for size in range(1, 7):
+        rows = [[generator.randrange(-9, 10) for _ in range(7)] for _ in range(size)]
+        curves = [1] + [generator.choice((0, 1)) for _ in rows[1:]]
+        matrix = [[0, *curves]]
+        matrix += [[a, *(dot(one, other) for other in rows)] for a, one in zip(curves, rows, strict=True)]
+        found = exact_inverse(matrix)
+        assert found is not None and found[1] > 0
+        for i, row in enumerate(found[0]):
+            assert [dot(row, column) for column in zip(*matrix, strict=True)] == [
+                found[1] * (i == j) for j in range(size + 1)
+            ]
+    assert exact_inverse([[0, 1, 1], [1, 2, 2], [1, 2, 2]]) is None
+    clock = load_arithmetic("arb").clock
+    clock.start(1e-9)
+    with pytest.raises(UnprovedError, match="more than"):
+        exact_inverse([[0, 1, 1], [1, 2, 1], [1, 1, 2]], clock.look)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_ends_that_are_known(kernel: str) -> None:
+    """On a line: at least 3 away from 0 is at least 2 away from 1; at most 1 away from it is at most 2 away from 1."""
+    where = space([[0.0], [1.0]], kernel=kernel)
+    rule, unit = QuadraticRule(where), 1 << where.bits
+    ranges = rule.ranges([PatchStatement(0, 0, Fraction(9), None)])
+    assert ranges.upper is None
+    assert [round(end / unit, 6) for end in map(int, ranges.lower)] == [9, 4]
+    both = [PatchStatement(0, 0, Fraction(9), None), PatchStatement(0, 1, Fraction(25, 4), None)]
+    assert [round(int(end) / unit, 6) for end in rule.ranges(both).lower] == [9, 6.25]
+    ranges = rule.ranges([PatchStatement(0, 0, None, Fraction(1))])
+    assert ranges.upper is not None
+    assert [round(int(end) / unit, 6) for end in (*ranges.lower, *ranges.upper)] == [0, 0, 1, 4]
+    apart = [PatchStatement(0, 0, None, Fraction(1)), PatchStatement(0, 1, Fraction(9, 4), None)]
+    ranges = rule.ranges(apart)
+    assert ranges.upper is not None
+    assert [round(int(end) / unit, 6) for end in (*ranges.lower, *ranges.upper)] == [0.25, 2.25, 1, 4]
+    inner = QuadraticRule(space([[0.0, 0.0], [1.0, 0.0], [0.5, 0.5]], kernel=kernel)).within(apart)
+    assert inner is not None and inner.upper is not None
+    assert [round(int(end) / unit, 6) for end in (*inner.lower[:2], *inner.upper[:2])] == [0.25, 2.25, 1, 4]
+
+
+def test_combinations_are_bounded_over_bounded_domains_alone() -> None:
+    rule = QuadraticRule(space([[0.0], [1.0]]))
+    with pytest.raises(ValueError, match="unbounded domain"):
+        rule.combination([PatchStatement(0, 0, Fraction(1), None)], {0: 1})
+    rule = QuadraticRule(space([[0.0], [1.0]], "euclidean", -1.0, 1.0))
+    least = partial(rule.combination, [PatchStatement(0, 0, Fraction(1, 4), None)])
+    low, high = least({0: 2}), -least({0: -2})
+    assert Fraction(1, 2) - Fraction(1, 2**40) < low <= Fraction(1, 2) and 2 <= high < 2 + Fraction(1, 2**40)
