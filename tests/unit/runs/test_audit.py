@@ -25,7 +25,6 @@ from verale.checker.file_auditor import FileAuditor, unusable
 from verale.checker.verdict import Status, Verdict, line_of
 from verale.errors import InputError
 from verale.head import save_latents
-from verale.runs import audit as processes
 from verale.runs import audit_log as records
 from verale.runs.audit import DIED, AuditSetup, audit_files, auditor_of, in_processes
 from verale.runs.audit_log import AuditLog, read_record, read_records
@@ -89,15 +88,13 @@ def test_a_head_or_latents_that_change_before_a_process_reads_them_end_the_audit
         list(in_processes(files.certificates, options, 1, run))
 
 
-def test_a_certificate_that_is_audited_alone_has_the_same_head(files) -> None:
+def test_a_certificate_that_is_audited_once_more_has_the_same_head(files) -> None:
     """Its process starts late, after another one died."""
     options = AuditSetup(files.head_path)
     run = auditor_of(options).run
     small_head("euclidean", seed=7).save(files.head_path)
     with pytest.raises(InputError, match="head: or the latents changed while certificates were audited"):
         list(in_processes([Deadly("deadly"), files.certificates[0]], options, 1, run))
-    with pytest.raises(InputError, match="head: or the latents changed while certificates were audited"):
-        processes._alone(files.certificates[0], options, run)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
