@@ -159,10 +159,10 @@ runs/audit.py outcome_of: what cannot be read is proved
 runs/audit.py outcome_of: a stored certificate is read as a file
     without data
     unit/runs/test_audit.py::test_a_stored_certificate_is_its_bytes_whatever_file_has_its_name
-runs/audit.py _known: a head may change meanwhile
+runs/audit.py in_processes: a head may change meanwhile
     never outcome.record['run'] != run
     unit/runs/test_audit.py::test_a_head_or_latents_that_change_before_a_process_reads_them_end_the_audit
-runs/audit.py _alone: what killed a process is proved
+runs/audit.py in_processes: what killed a process is proved
     unusable(name_of(path), DIED, run)
     => __import__('verale').checker.file_auditor.Outcome(unusable(name_of(path), DIED, run).record | {'exit_code': 0})
     unit/runs/test_audit.py::test_a_process_that_dies_costs_one_certificate
