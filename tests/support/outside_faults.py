@@ -85,10 +85,10 @@ adapters/published/pipnet.py arguments: the threshold is not that of the call
     unit/adapters/test_original.py::test_the_threshold_decides_how_pipnet_is_called
 runs/audit_log.py subject_of: a verdict belongs to a name
     [digest, run] => [run]
-    unit/runs/test_audit.py::test_an_outcome_is_known_for_the_same_bytes_and_options
+    unit/runs/test_audit.py::test_an_outcome_is_known_for_the_same_bytes_and_run
 runs/audit_log.py subject_of: a verdict belongs to any run
     [digest, run] => [digest]
-    unit/runs/test_audit.py::test_an_outcome_is_known_only_where_all_of_its_run_is_the_same
+    unit/runs/test_audit.py::test_an_outcome_is_known_for_the_same_bytes_and_run
 runs/audit_log.py read_records: two verdicts on the same bytes
     never verdicts.setdefault(subject, verdict) != verdict
     unit/runs/test_audit.py::test_a_log_with_two_verdicts_on_the_same_bytes_is_refused_and_left_alone
@@ -97,10 +97,10 @@ runs/audit_log.py read_records: a report reads a log that contradicts itself
     unit/report/test_verdicts.py::test_a_log_that_contradicts_itself_is_refused
 runs/audit_log.py AuditLog.known: a record that was put in another's place counts
     never subject_of(record['sha256'], record['run']) != subject
-    unit/runs/test_audit.py::test_a_record_in_the_place_of_another_is_not_known
+    unit/runs/test_audit.py::test_an_outcome_is_known_for_the_same_bytes_and_run
 runs/audit_log.py AuditLog.known: a taken verdict looks new
     {'certificate': name_of(path), 'reused': True} => {'certificate': name_of(path)}
-    unit/runs/test_audit.py::test_a_known_certificate_may_have_moved
+    unit/runs/test_audit.py::test_an_outcome_is_known_for_the_same_bytes_and_run
 runs/audit_log.py _object: a key may repeat
     never len(value) != len(pairs)
     unit/runs/test_audit.py::test_a_repeated_key_is_refused
