@@ -537,7 +537,7 @@ runs/listed.py Listing.differences: another certificate stands for one
     end_to_end/test_incomplete_folder.py::test_what_is_more_or_another_is_said
 runs/listed.py Listing.differences: lines of the record may be missing
     self.rows != self.images => False
-    end_to_end/test_incomplete_folder.py::test_lines_that_are_missing_are_noticed
+    end_to_end/test_incomplete_folder.py::test_records_that_are_missing_are_noticed[a line]
 cli/audit.py command: an audit of a folder that is not whole ends with 0
     without codes.append(Exit.INCOMPLETE)
     end_to_end/test_incomplete_folder.py::test_what_is_missing_is_said_by_all_that_read_a_folder[a subfolder]
