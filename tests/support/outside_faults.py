@@ -510,16 +510,16 @@ runs/written.py WrittenFiles._unlink: files are removed where the path leads by 
     unit/runs/test_explain.py::test_what_is_written_goes_where_the_lock_is
 runs/written.py HeldFolder.require_there: files that were removed are said to be elsewhere
     never own.st_nlink == 0
-    unit/runs/test_explain.py::test_a_run_whose_folder_is_removed_ends_and_makes_no_other[2]
+    unit/runs/test_explain.py::test_what_is_removed_meanwhile_is_missed_and_written_again[the folder]
 runs/explain.py RunFolder.finish: a run need not be described at its end
     without self._require_described()
-    unit/runs/test_explain.py::test_a_description_that_is_removed_is_missed_and_written_again[6]
+    unit/runs/test_explain.py::test_what_is_removed_meanwhile_is_missed_and_written_again[the description]
 runs/explain.py RunFolder._is_other: certificates that were replaced are counted
     not self._files.has(name, digest) => not self._files.exists(name)
     unit/runs/test_explain.py::test_files_that_are_replaced_are_missed_and_stay[changed-000000.ale.json-False]
 runs/explain.py RunFolder.finish: certificates that were removed are counted
     never gone or len(self.by_index) != total
-    unit/runs/test_explain.py::test_certificates_that_are_removed_are_missed_and_written_again[6]
+    unit/runs/test_explain.py::test_what_is_removed_meanwhile_is_missed_and_written_again[a certificate]
 runs/folder.py locked: a folder that took the place of another is locked
     without held.require_there()
     unit/runs/test_explain.py::test_a_folder_that_is_replaced_before_it_is_locked_is_not_locked
