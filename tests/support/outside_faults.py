@@ -343,10 +343,10 @@ files.py _temporary_file: any file of the temporary name is removed
     never not begun.startswith(read(temporary, 'a temporary file', most=LARGEST_LATENTS))
     unit/test_files.py::test_a_temporary_file_of_a_known_name_is_the_beginning_of_its_data_or_in_the_way
 runs/written.py WrittenFiles.is_ours: a file that was changed is still ours
-    always digest in noted.digests
+    always digest in {one.sha256 for one in noted}
     unit/runs/test_written.py::test_a_file_is_noted_and_replaced_as_long_as_it_is_as_it_was
 runs/written.py WrittenFiles.is_ours: a file that another command noted is ours
-    never noted.by != by
+    never noted[0].by != by
     unit/runs/test_written.py::test_each_command_has_its_own_files
 runs/written.py WrittenFiles.obstacle: links are followed
     os.lstat(path) => os.stat(path)
@@ -366,7 +366,7 @@ runs/written.py WrittenFiles.write: a file is noted once it is written
     return stamp
     unit/runs/test_written.py::test_an_interruption_at_any_step_loses_nothing_and_is_gone_on_with[None-explain-explain]
 runs/written.py WrittenFiles.append: added text is noted once it is written
-    noted.growth = (size, text) => pass
+    _Noted(name, after.hexdigest(), noted[-1].by, size, text.decode()) => _Noted(name, after.hexdigest(), noted[-1].by)
     unit/runs/test_written.py::test_a_file_to_which_text_is_added_is_ours_at_every_length
 runs/written.py WrittenFiles._is_growing: any text may follow
     always text.startswith(data[size:])
@@ -381,7 +381,7 @@ runs/written.py WrittenFiles._load: names are added to a copy by a hard link
     is_whole and self._has_one_name(FILES) => is_whole
     unit/runs/test_written.py::test_what_has_another_name_is_not_changed_by_what_is_added[files.json]
 runs/written.py WrittenFiles.settle: a table stays ours while it grows for ever
-    one = len(noted.digests) == 1 and noted.growth is None => one = True
+    one = len(noted) == 1 and noted[0].added is None => one = True
     unit/runs/test_written.py::test_a_file_to_which_text_is_added_is_ours_at_every_length
 runs/written.py WrittenFiles.require_room: a run begins though a file was changed that it would remove
     without self._require_removable(set(self.names()) - set(kept), inputs)
@@ -395,7 +395,7 @@ runs/written.py WrittenFiles._require_removable: a file that the run reads is re
 runs/written.py WrittenFiles.remove_temporaries: every temporary file is ours
     always match[1] in digests
     unit/runs/test_source.py::test_halves_that_a_killed_process_left_are_removed
-runs/written.py _entry: names lead out of the folder
+runs/written.py _Noted.read: names lead out of the folder
     never {'.', '..'} & {*name.split('/')}
     unit/runs/test_written.py::test_names_that_verale_did_not_write_are_refused[a way out]
 runs/written.py _parsed: any file may have been the list of names
