@@ -139,7 +139,6 @@ def test_an_epsilon_of_nobody_is_fitted(epsilon, given):
     said = f"epsilon={written(epsilon)}, which explains all logits; you gave {written(given)}"
     assert not comparison.agrees and comparison.alike == (said,)
     assert f"the logits agree with {said}" in str(comparison)
-    assert check(head_for(network, epsilon=epsilon), network, LAYER, own_images(20)).agrees
 
 
 def test_a_number_that_explains_a_few_images_alone_is_no_explanation():
@@ -204,7 +203,6 @@ def test_how_many_images_are_right_is_said_where_labels_are_known(right, images,
     said = f"the network is right on {right} of {images} images, hardly more than chance: are the images normalised"
     assert [each.startswith(said) for each in comparison.warnings] == [True] * warned
     assert (f"warning: {said}" in str(comparison)) == warned
-    assert compare(head, given).right is None and "right on" not in str(compare(head, given))
 
 
 def test_bytes_that_were_not_divided_are_told():
@@ -237,8 +235,6 @@ def test_a_domain_that_leaves_out_what_the_layer_can_give_is_refused(ending, dom
     assert comparison.in_domain and not comparison.agrees
     lower, upper = (written(end) if end is not None else "no end" for end in (domain.lower, domain.upper))
     assert f"the layer ends in {range_}: the head's domain (from {lower} to {upper}) is narrower" in str(comparison)
-    wider = compared(network, head_for(network, domain=Box(-1, None)))
-    assert wider.agrees and wider.warnings == []
 
 
 def test_a_domain_that_ends_where_the_layer_does_not_is_told():
@@ -250,6 +246,8 @@ def test_a_domain_that_ends_where_the_layer_does_not_is_told():
     assert warning.startswith(
         "the layer ends in ReLU, after which latents lie in 0:, and the head's domain ends (from 0"
     )
+    wider = compared(network, head_for(network, domain=Box(-1, None)))
+    assert wider.agrees and wider.warnings == []
 
 
 def test_where_the_logits_are_can_be_said():
