@@ -416,10 +416,10 @@ runs/explain.py open_run: pictures are copied among themselves
 runs/explain.py open_run: a run goes on with another head
     without written.require_kept(needed)
     unit/runs/test_source.py::test_another_head_or_other_latents_stay_where_they_are[head.safetensors-True]
-runs/explain.py RunFolder.__init__: a certificate that was changed is explained again
+runs/explain.py ExplainRun.__init__: a certificate that was changed is explained again
     never not files.is_ours(name)
     unit/runs/test_explain.py::test_what_was_changed_is_named_and_stays[000003.ale.json-<lambda>0]
-runs/explain.py RunFolder.__init__: a table that was changed is replaced
+runs/explain.py ExplainRun.__init__: a table that was changed is replaced
     never files.exists(TABLE) and not files.is_ours(TABLE)
     unit/runs/test_explain.py::test_what_was_changed_is_named_and_stays[explanations.csv-<lambda>1]
 runs/capture.py captured_before: latents that were changed are captured again
@@ -511,14 +511,14 @@ runs/written.py WrittenFiles._unlink: files are removed where the path leads by 
 runs/written.py HeldFolder.require_there: files that were removed are said to be elsewhere
     never own.st_nlink == 0
     unit/runs/test_explain.py::test_what_is_removed_meanwhile_is_missed_and_written_again[the folder]
-runs/explain.py RunFolder.finish: a run need not be described at its end
+runs/explain.py ExplainRun._finish: a run need not be described at its end
     without self._require_described()
     unit/runs/test_explain.py::test_what_is_removed_meanwhile_is_missed_and_written_again[the description]
-runs/explain.py RunFolder._is_other: certificates that were replaced are counted
+runs/explain.py ExplainRun._is_other: certificates that were replaced are counted
     not self._files.has(name, digest) => not self._files.exists(name)
     unit/runs/test_explain.py::test_files_that_are_replaced_are_missed_and_stay[changed-000000.ale.json-False]
-runs/explain.py RunFolder.finish: certificates that were removed are counted
-    never gone or len(self.by_index) != total
+runs/explain.py ExplainRun._finish: certificates that were removed are counted
+    never gone or len(self.by_index) != self.total
     unit/runs/test_explain.py::test_what_is_removed_meanwhile_is_missed_and_written_again[a certificate]
 runs/folder.py locked: a folder that took the place of another is locked
     without held.require_there()
