@@ -15,7 +15,7 @@ import pytest
 from support import files
 from support.cases import every
 from support.small import small_head, small_latents
-from support.stored import Deadly, Stored, Unreadable
+from support.stored import Deadly, Unreadable
 
 import verale
 from verale.checker import AuditOptions
@@ -27,6 +27,7 @@ from verale.head import save_latents
 from verale.runs import audit_log as records
 from verale.runs.audit import DIED, AuditSetup, audit_files, auditor_of, in_processes
 from verale.runs.audit_log import AuditLog, read_record, read_records
+from verale.runs.listed import StoredBytes
 
 CORPORA = Path(__file__).parents[3] / "certificates"
 
@@ -95,7 +96,7 @@ def test_a_head_or_latents_that_change_before_a_process_reads_them_end_the_audit
 @every("jobs", [1, 2])
 def test_a_stored_certificate_is_its_bytes_whatever_file_has_its_name(jobs, files) -> None:
     """The name is that of a good certificate's file."""
-    stored = Stored(files.certificates[0], b"{")
+    stored = StoredBytes(files.certificates[0], b"{")
     (outcome,) = audit_files([stored], AuditSetup(files.head_path), jobs)
     assert (outcome.record["certificate"], outcome.exit_code) == (stored.name, 5)
 
