@@ -100,10 +100,7 @@ def commands(given: Path) -> dict[str, Command]:
     }  # fmt: skip
 
 
-NAMES = [
-    *("explain", "explain pictures", "explain a tensor of pictures", "explain_model", "rules", "attribute", "unpack"),
-    *("vnnlib", "contrast", "necessity", "gap", "latents"),
-]
+NAMES = [*commands(Path())]
 FOREIGN = (
     "notes.txt",
     "report.html",
