@@ -37,46 +37,37 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(whole: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(whole, tmp_path / "out"))
-
-
-def into_a_subfolder(folder: Path) -> None:
-    (folder / "more").mkdir()
-    (folder / THERE).rename(folder / "more" / THERE)
+    """The run as it arrives at somebody else's: under another name, and alone."""
+    return Path(shutil.copytree(whole, tmp_path / "mail" / "arrived"))
 
 
 REMOVALS: dict[str, Callable[[Path], object]] = {
     "removed": lambda folder: (folder / THERE).unlink(),
     "another suffix": lambda folder: (folder / THERE).rename(folder / "000003.ALE.JSON"),
     "another name": lambda folder: (folder / THERE).rename(folder / "000003.json"),
-    "a subfolder": into_a_subfolder,
+    "a subfolder": lambda folder: (folder / THERE).rename((folder / "more").mkdir() or folder / "more" / THERE),
 }
 
 
 @pytest.mark.parametrize("how", REMOVALS)
 def test_what_is_missing_is_said_by_all_that_read_a_folder(how: str, folder: Path, tmp_path: Path) -> None:
+    """By an audit, which attests nothing then; not where some certificates are named: whoever does so means these."""
     REMOVALS[how](folder)
-    audit = in_process("audit", folder)
+    audit = in_process("audit", folder, "--attest", tmp_path / "a.json")
     assert audit.returncode == 17 and audit.stdout.count("PROVED") == IMAGES - 1
-    assert f"error: {folder} {GONE}\n" in audit.stderr
-    others = {
-        "report": ("report", folder),
-        "summary": ("summary", folder),
-        "compare": ("compare", folder, folder),
-        "pack": ("certificates", "pack", folder, "--out", tmp_path / "packed.parquet"),
-    }
-    for name, command in others.items():
-        assert GONE in in_process(*command).stderr, name
+    assert f"error: {folder} {GONE}\n" in audit.stderr and not (tmp_path / "a.json").exists()
+    assert "is not written: not every folder is what its record lists" in audit.stderr
+    for command in (
+        ("report", folder),
+        ("summary", folder),
+        ("compare", folder, folder),
+        ("certificates", "pack", folder, "--out", tmp_path / "packed.parquet"),
+    ):
+        assert GONE in in_process(*command).stderr, command
     assert GONE in (folder / "report.html").read_text()
     assert "though explanations.csv lists it" in in_process("show", folder, 3).stderr
-
-
-def test_files_that_are_named_are_no_folder(folder: Path) -> None:
-    """Whoever names some certificates means these."""
-    (folder / THERE).unlink()
-    some = [folder / f"00000{number}.ale.json" for number in (0, 2)]
-    audit = in_process("audit", *some)
-    assert audit.returncode == 0 and "explanations.csv" not in audit.stderr
+    named = in_process("audit", *(folder / f"00000{number}.ale.json" for number in (0, 2)))
+    assert named.returncode == 0 and "explanations.csv" not in named.stderr
 
 
 def test_what_is_more_or_another_is_said(folder: Path) -> None:
@@ -89,31 +80,39 @@ def test_what_is_more_or_another_is_said(folder: Path) -> None:
     assert f"{other}\n" in audit.stderr and other in in_process("report", folder).stderr
 
 
-def test_lines_that_are_missing_are_noticed(folder: Path) -> None:
-    table = folder / "explanations.csv"
-    lines = table.read_text().splitlines(keepends=True)
-    table.write_text("".join(line for line in lines if THERE not in line))
+def without_a_line(folder: Path) -> None:
+    lines = (folder / "explanations.csv").read_text().splitlines(keepends=True)
+    (folder / "explanations.csv").write_text("".join(line for line in lines if THERE not in line))
     (folder / THERE).unlink()
-    audit = in_process("audit", folder)
-    assert audit.returncode == 17 and f"error: {folder} 4 of 5 images are explained so far\n" in audit.stderr
-    table.unlink()
-    audit = in_process("audit", folder)
-    assert audit.returncode == 17 and "has a run.json, but no explanations.csv that lists its cert" in audit.stderr
 
 
-def test_a_table_that_cannot_be_read_stops_no_proof(folder: Path) -> None:
-    (folder / "explanations.csv").write_text("mine\n")
-    audit = in_process("audit", folder)
-    assert audit.returncode == 17 and audit.stdout.count("PROVED") == IMAGES
-    assert "has an explanations.csv that does not list certificates (line 1: has no column 'Idx'" in audit.stderr
+def without(*names: str) -> Callable[[Path], object]:
+    return lambda folder: [(folder / name).unlink() for name in names]
 
 
-def test_without_a_record_nothing_is_known(folder: Path) -> None:
-    for name in ("explanations.csv", "run.json", THERE):
-        (folder / name).unlink()
+CHANGES: dict[str, tuple[Callable[[Path], object], int, int, str]] = {
+    "a line": (without_a_line, 17, 4, "error: {} 4 of 5 images are explained so far\n"),
+    "the table": (without("explanations.csv"), 17, 5, "{} has a run.json, but no explanations.csv that lists its cert"),
+    "another table": (
+        lambda folder: (folder / "explanations.csv").write_text("mine\n"), 17, 5,
+        "has an explanations.csv that does not list certificates (line 1: has no column 'Idx'",
+    ),
+    "all records": (
+        without("explanations.csv", "run.json", THERE), 0, 4,
+        "{} has no explanations.csv that lists its certificates: whether there were others",
+    ),
+    "another certificate": (lambda folder: (folder / THERE).write_text("{"), 5, 4, "with another SHA-256"),
+}  # fmt: skip
+"""What is missing or another one; the exit code of an audit, how many it proves all the same, and what it says."""
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_records_that_are_missing_are_noticed(what: str, folder: Path) -> None:
+    change, code, proved, said = CHANGES[what]
+    change(folder)
     audit = in_process("audit", folder)
-    assert audit.returncode == 0
-    assert f"{folder} has no explanations.csv that lists its certificates: whether there were others" in audit.stderr
+    assert (audit.returncode, audit.stdout.count("PROVED")) == (code, proved), audit.stdout
+    assert said.format(folder) in audit.stderr
 
 
 def test_a_list_of_rules_lists_its_certificates(whole: Path, tmp_path: Path) -> None:
@@ -138,19 +137,6 @@ def test_a_list_of_rules_lists_its_certificates(whole: Path, tmp_path: Path) -> 
             assert audit.returncode == 17 and f" {record} that does not list certificates (is not" in audit.stderr
 
 
-def test_a_verdict_that_fails_has_its_own_code(folder: Path) -> None:
-    (folder / THERE).write_text("{")
-    audit = in_process("audit", folder)
-    assert audit.returncode == 5 and "with another SHA-256" in audit.stderr
-
-
-def test_an_attestation_is_of_whole_folders(folder: Path, tmp_path: Path) -> None:
-    (folder / THERE).unlink()
-    audit = in_process("audit", folder, "--attest", tmp_path / "a.json")
-    assert audit.returncode == 17 and not (tmp_path / "a.json").exists()
-    assert "is not written: not every folder is what its record lists" in audit.stderr
-
-
 def test_a_reason_stands_for_a_certificate(folder: Path) -> None:
     """An image without one is no certificate that is missing."""
     table = folder / "explanations.csv"
@@ -165,116 +151,95 @@ def test_a_reason_stands_for_a_certificate(folder: Path) -> None:
 
 # What `verale explain` wrote is whole: who has nothing else can audit it and report on it
 
-HEAD = small_head("euclidean")
-LATENTS = small_latents(HEAD, images=3)
-
-
-@pytest.fixture(scope="module")
-def explained(tmp_path_factory) -> Path:
-    """A folder with a head, latents and what `verale explain` made of them."""
-    folder = tmp_path_factory.mktemp("explained")
-    HEAD.save(folder / "H")
-    save_latents(folder / "Z", LATENTS)
-    done = in_process("explain", "--head", "H", "--latents", "Z", "--out", "OUT", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return folder
-
-
-@pytest.fixture
-def out(explained, tmp_path) -> Path:
-    """The folder OUT as it arrives at somebody else's: under another name, and alone."""
-    shutil.copytree(explained / "OUT", tmp_path / "mail" / "arrived")
-    return tmp_path / "mail" / "arrived"
-
 
 def state(folder: Path) -> dict[str, tuple[int, bytes]]:
     files = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.iterdir()}
     return files | {".": (folder.stat().st_mtime_ns, b"")}
 
 
-def test_somebody_else_audits_it_with_nothing_but_the_folder(out) -> None:
-    before = state(out)
-    done = process("audit", "arrived", cwd=out.parent)
+def test_somebody_else_audits_it_with_nothing_but_the_folder(folder) -> None:
+    before = state(folder)
+    done = process("audit", "arrived", cwd=folder.parent)
     assert done.returncode == 0, done.stderr
-    assert [line.split()[0] for line in done.stdout.splitlines()] == ["PROVED"] * 3
-    assert done.stdout.count("entailment+instance proved") == 3
-    head = "arrived/head.safetensors"
-    assert done.stderr == f"head {head}, sha256 {HEAD.digest}\nlatents arrived/latents.safetensors\n"
-    one = in_process("audit", "000001.ale.json", "--log", "../log", "--json", cwd=out)
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["PROVED"] * IMAGES
+    assert done.stdout.count("entailment+instance proved") == IMAGES
+    head = f"head arrived/head.safetensors, sha256 {report_head().digest}"
+    assert done.stderr == f"{head}\nlatents arrived/latents.safetensors\n"
+    one = in_process("audit", "000001.ale.json", "--log", "../log", "--json", cwd=folder)
     assert one.returncode == 0 and json.loads(one.stdout)["claims"]["instance"] == "proved"
-    assert in_process("audit", "arrived", "--log", "log", cwd=out.parent).stderr.endswith(
-        "1 of 3 verdicts are taken from log\n"
-    )
-    assert in_process("report", out, "-o", out.parent / "t.csv").returncode == 0
-    assert state(out) == before, "nothing is written into it"
+    logged = in_process("audit", "arrived", "--log", "log", cwd=folder.parent)
+    assert logged.stderr.endswith(f"1 of {IMAGES} verdicts are taken from log\n")
+    assert in_process("report", folder, "-o", folder.parent / "t.csv").returncode == 0
+    assert state(folder) == before, "nothing is written into it"
 
 
-def test_packed_certificates_find_the_head_beside_them(out) -> None:
-    assert in_process("certificates", "pack", out, "--out", out / "packed.parquet").returncode == 0
-    done = in_process("audit", out / "packed.parquet")
-    assert done.returncode == 0 and done.stdout.count("instance proved") == 3
-
-
-def test_files_that_are_given_are_not_told_again(explained) -> None:
-    done = in_process("audit", "OUT", "--head", "H", "--latents", "Z", cwd=explained)
+def test_files_that_are_given_are_not_told_again(whole) -> None:
+    done = in_process("audit", "out", "--head", "head", "--latents", "latents", cwd=whole.parent)
     assert (done.returncode, done.stderr) == (0, "")
-    done = in_process("audit", "OUT", "--head", "H", cwd=explained)
-    assert (done.returncode, done.stderr) == (0, "latents OUT/latents.safetensors\n")
+    done = in_process("audit", "out", "--head", "head", cwd=whole.parent)
+    assert (done.returncode, done.stderr) == (0, "latents out/latents.safetensors\n")
 
 
-def test_packed_certificates_and_a_refutation_find_head_and_latents_too(out) -> None:
-    assert in_process("certificates", "pack", out, "--out", out / "packed.parquet").returncode == 0
-    done = in_process("audit", out / "packed.parquet")
-    assert done.returncode == 0 and done.stdout.count("instance proved") == 3
-    done = in_process("refute", out / "000000.ale.json", "--seconds", "0")
+def test_packed_certificates_and_a_refutation_find_head_and_latents_too(folder) -> None:
+    assert in_process("certificates", "pack", folder, "--out", folder / "packed.parquet").returncode == 0
+    done = in_process("audit", folder / "packed.parquet")
+    assert done.returncode == 0 and done.stdout.count("instance proved") == IMAGES
+    done = in_process("refute", folder / "000000.ale.json", "--seconds", "0")
     assert done.returncode == 11 and done.stdout.startswith("NOT_REFUTED")
-    assert f"latents {out}/latents.safetensors\n" in done.stderr
+    assert f"latents {folder}/latents.safetensors\n" in done.stderr
 
 
-def test_another_head_that_is_given_counts_and_is_told(out) -> None:
-    small_head("euclidean", seed=7).save(out.parent / "other")
-    done = in_process("audit", out, "--head", out.parent / "other")
-    assert done.returncode == 6 and done.stdout.count("speaks of the head") == 3
-    assert f"{out}/head.safetensors has other bytes than {out.parent}/other, which is given and counts" in done.stderr
+def test_another_head_that_is_given_counts_and_is_told(folder) -> None:
+    small_head("euclidean", seed=7).save(folder.parent / "other")
+    done = in_process("audit", folder, "--head", folder.parent / "other")
+    assert done.returncode == 6 and done.stdout.count("speaks of the head") == IMAGES
+    told = f"{folder}/head.safetensors has other bytes than {folder.parent}/other, which is given and counts"
+    assert told in done.stderr
 
 
-def test_a_folder_that_got_another_head_is_an_error_in_one_line(out) -> None:
-    small_head("euclidean", seed=7).save(out / "head.safetensors")
-    report = ("report", out, "-o", out.parent / "r.csv")
-    for command in (("audit", out), report, ("refute", out / "000000.ale.json")):
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda head: small_head("euclidean", seed=7).save(head),
+            "head.safetensors: is not the head that was explained",
+        ),
+        (
+            lambda head: head.unlink(),
+            "has no head.safetensors beside it, without which nothing can be proved: give --head",
+        ),
+    ],
+    ids=["another", "none"],
+)
+def test_a_folder_without_its_head_is_an_error_in_one_line(change, said, folder) -> None:
+    change(folder / "head.safetensors")
+    report = [("report", folder, "-o", folder.parent / "r.csv")] if (folder / "head.safetensors").exists() else []
+    for command in (("audit", folder), ("refute", folder / "000000.ale.json"), *report):
         done = in_process(*command)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (9, "", 1)
-        assert "head.safetensors: is not the head that was explained" in done.stderr
+        assert said in done.stderr
 
 
-def test_certificates_without_a_head_are_an_error_in_one_line(out) -> None:
-    (out / "head.safetensors").unlink()
-    for command in (("audit", out), ("refute", out / "000000.ale.json")):
-        done = in_process(*command)
-        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (9, "", 1)
-        assert "has no head.safetensors beside it, without which nothing can be proved: give --head" in done.stderr
-
-
-def test_folders_of_several_heads_in_one_audit(out) -> None:
-    other = small_head("cosine")
-    with open_run(out.parent / "other", other, small_latents(other, images=2), SearchOptions("projection")) as run:
+def test_folders_of_several_heads_in_one_audit(folder) -> None:
+    own, other = report_head().digest, small_head("cosine")
+    with open_run(folder.parent / "other", other, small_latents(other, images=2), SearchOptions("projection")) as run:
         assert len(list(run)) == 2
-    (out.parent / "none").mkdir()
-    shutil.copy(out / "000000.ale.json", out.parent / "none")
-    done = in_process("audit", "arrived", "none", "other", "arrived/000001.ale.json", "--log", "log", cwd=out.parent)
-    assert (done.returncode, done.stdout.count("PROVED")) == (9, 6)
+    (folder.parent / "none").mkdir()
+    shutil.copy(folder / "000000.ale.json", folder.parent / "none")
+    done = in_process("audit", "arrived", "none", "other", "arrived/000001.ale.json", "--log", "log", cwd=folder.parent)
+    assert (done.returncode, done.stdout.count("PROVED")) == (9, IMAGES + 3)
     assert "error: none: has no head.safetensors" in done.stderr and done.stderr.count("sha256") == 2
-    heads = [json.loads(line)["run"]["head"] for line in (out.parent / "log").read_text().splitlines()]
-    assert heads == [*[HEAD.digest] * 3, *[other.digest] * 2, HEAD.digest]
+    heads = [json.loads(line)["run"]["head"] for line in (folder.parent / "log").read_text().splitlines()]
+    assert heads == [*[own] * IMAGES, *[other.digest] * 2, own]
 
 
-def test_large_latents_stay_where_they_are_and_have_to_be_given(explained, tmp_path, monkeypatch) -> None:
+def test_large_latents_stay_where_they_are_and_have_to_be_given(whole, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(explaining, "LARGEST_COPY", 100)
-    shutil.copy(explained / "Z", tmp_path / "Z")
-    done = in_process("explain", "--head", explained / "H", "--latents", "Z", "--out", "OUT", cwd=tmp_path)
+    shutil.copy(whole.parent / "latents", tmp_path / "Z")
+    done = in_process("explain", "--head", whole.parent / "head", "--latents", "Z", "--out", "OUT", cwd=tmp_path)
     assert done.returncode == 0 and done.stderr.endswith("next: verale audit OUT --latents Z\n")
     assert not (tmp_path / "OUT" / "latents.safetensors").exists()
     done = in_process("audit", "OUT", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (9, "") and f"give --latents {tmp_path / 'Z'}" in done.stderr
     done = in_process("audit", "OUT", "--latents", "Z", cwd=tmp_path)
-    assert done.returncode == 0 and done.stdout.count("instance proved") == 3
+    assert done.returncode == 0 and done.stdout.count("instance proved") == IMAGES

@@ -85,10 +85,10 @@ adapters/published/pipnet.py arguments: the threshold is not that of the call
     unit/adapters/test_original.py::test_the_threshold_decides_how_pipnet_is_called
 runs/audit_log.py subject_of: a verdict belongs to a name
     [digest, run] => [run]
-    unit/runs/test_audit.py::test_an_outcome_is_known_for_the_same_bytes_and_options
+    unit/runs/test_audit.py::test_an_outcome_is_known_for_the_same_bytes_and_run
 runs/audit_log.py subject_of: a verdict belongs to any run
     [digest, run] => [digest]
-    unit/runs/test_audit.py::test_an_outcome_is_known_only_where_all_of_its_run_is_the_same
+    unit/runs/test_audit.py::test_an_outcome_is_known_for_the_same_bytes_and_run
 runs/audit_log.py read_records: two verdicts on the same bytes
     never verdicts.setdefault(subject, verdict) != verdict
     unit/runs/test_audit.py::test_a_log_with_two_verdicts_on_the_same_bytes_is_refused_and_left_alone
@@ -97,10 +97,10 @@ runs/audit_log.py read_records: a report reads a log that contradicts itself
     unit/report/test_verdicts.py::test_a_log_that_contradicts_itself_is_refused
 runs/audit_log.py AuditLog.known: a record that was put in another's place counts
     never subject_of(record['sha256'], record['run']) != subject
-    unit/runs/test_audit.py::test_a_record_in_the_place_of_another_is_not_known
+    unit/runs/test_audit.py::test_an_outcome_is_known_for_the_same_bytes_and_run
 runs/audit_log.py AuditLog.known: a taken verdict looks new
     {'certificate': name_of(path), 'reused': True} => {'certificate': name_of(path)}
-    unit/runs/test_audit.py::test_a_known_certificate_may_have_moved
+    unit/runs/test_audit.py::test_an_outcome_is_known_for_the_same_bytes_and_run
 runs/audit_log.py _object: a key may repeat
     never len(value) != len(pairs)
     unit/runs/test_audit.py::test_a_repeated_key_is_refused
@@ -159,10 +159,10 @@ runs/audit.py outcome_of: what cannot be read is proved
 runs/audit.py outcome_of: a stored certificate is read as a file
     without data
     unit/runs/test_audit.py::test_a_stored_certificate_is_its_bytes_whatever_file_has_its_name
-runs/audit.py _known: a head may change meanwhile
+runs/audit.py in_processes: a head may change meanwhile
     never outcome.record['run'] != run
     unit/runs/test_audit.py::test_a_head_or_latents_that_change_before_a_process_reads_them_end_the_audit
-runs/audit.py _alone: what killed a process is proved
+runs/audit.py in_processes: what killed a process is proved
     unusable(name_of(path), DIED, run)
     => __import__('verale').checker.file_auditor.Outcome(unusable(name_of(path), DIED, run).record | {'exit_code': 0})
     unit/runs/test_audit.py::test_a_process_that_dies_costs_one_certificate
@@ -343,10 +343,10 @@ files.py _temporary_file: any file of the temporary name is removed
     never not begun.startswith(read(temporary, 'a temporary file', most=LARGEST_LATENTS))
     unit/test_files.py::test_a_temporary_file_of_a_known_name_is_the_beginning_of_its_data_or_in_the_way
 runs/written.py WrittenFiles.is_ours: a file that was changed is still ours
-    always digest in noted.digests
+    always digest in {one.sha256 for one in noted}
     unit/runs/test_written.py::test_a_file_is_noted_and_replaced_as_long_as_it_is_as_it_was
 runs/written.py WrittenFiles.is_ours: a file that another command noted is ours
-    never noted.by != by
+    never noted[0].by != by
     unit/runs/test_written.py::test_each_command_has_its_own_files
 runs/written.py WrittenFiles.obstacle: links are followed
     os.lstat(path) => os.stat(path)
@@ -366,7 +366,7 @@ runs/written.py WrittenFiles.write: a file is noted once it is written
     return stamp
     unit/runs/test_written.py::test_an_interruption_at_any_step_loses_nothing_and_is_gone_on_with[None-explain-explain]
 runs/written.py WrittenFiles.append: added text is noted once it is written
-    noted.growth = (size, text) => pass
+    _Noted(name, after.hexdigest(), noted[-1].by, size, text.decode()) => _Noted(name, after.hexdigest(), noted[-1].by)
     unit/runs/test_written.py::test_a_file_to_which_text_is_added_is_ours_at_every_length
 runs/written.py WrittenFiles._is_growing: any text may follow
     always text.startswith(data[size:])
@@ -381,7 +381,7 @@ runs/written.py WrittenFiles._load: names are added to a copy by a hard link
     is_whole and self._has_one_name(FILES) => is_whole
     unit/runs/test_written.py::test_what_has_another_name_is_not_changed_by_what_is_added[files.json]
 runs/written.py WrittenFiles.settle: a table stays ours while it grows for ever
-    one = len(noted.digests) == 1 and noted.growth is None => one = True
+    one = len(noted) == 1 and noted[0].added is None => one = True
     unit/runs/test_written.py::test_a_file_to_which_text_is_added_is_ours_at_every_length
 runs/written.py WrittenFiles.require_room: a run begins though a file was changed that it would remove
     without self._require_removable(set(self.names()) - set(kept), inputs)
@@ -395,7 +395,7 @@ runs/written.py WrittenFiles._require_removable: a file that the run reads is re
 runs/written.py WrittenFiles.remove_temporaries: every temporary file is ours
     always match[1] in digests
     unit/runs/test_source.py::test_halves_that_a_killed_process_left_are_removed
-runs/written.py _entry: names lead out of the folder
+runs/written.py _Noted.read: names lead out of the folder
     never {'.', '..'} & {*name.split('/')}
     unit/runs/test_written.py::test_names_that_verale_did_not_write_are_refused[a way out]
 runs/written.py _parsed: any file may have been the list of names
@@ -416,10 +416,10 @@ runs/explain.py open_run: pictures are copied among themselves
 runs/explain.py open_run: a run goes on with another head
     without written.require_kept(needed)
     unit/runs/test_source.py::test_another_head_or_other_latents_stay_where_they_are[head.safetensors-True]
-runs/explain.py RunFolder.__init__: a certificate that was changed is explained again
+runs/explain.py ExplainRun.__init__: a certificate that was changed is explained again
     never not files.is_ours(name)
     unit/runs/test_explain.py::test_what_was_changed_is_named_and_stays[000003.ale.json-<lambda>0]
-runs/explain.py RunFolder.__init__: a table that was changed is replaced
+runs/explain.py ExplainRun.__init__: a table that was changed is replaced
     never files.exists(TABLE) and not files.is_ours(TABLE)
     unit/runs/test_explain.py::test_what_was_changed_is_named_and_stays[explanations.csv-<lambda>1]
 runs/capture.py captured_before: latents that were changed are captured again
@@ -510,16 +510,16 @@ runs/written.py WrittenFiles._unlink: files are removed where the path leads by 
     unit/runs/test_explain.py::test_what_is_written_goes_where_the_lock_is
 runs/written.py HeldFolder.require_there: files that were removed are said to be elsewhere
     never own.st_nlink == 0
-    unit/runs/test_explain.py::test_a_run_whose_folder_is_removed_ends_and_makes_no_other[2]
-runs/explain.py RunFolder.finish: a run need not be described at its end
+    unit/runs/test_explain.py::test_what_is_removed_meanwhile_is_missed_and_written_again[the folder]
+runs/explain.py ExplainRun._finish: a run need not be described at its end
     without self._require_described()
-    unit/runs/test_explain.py::test_a_description_that_is_removed_is_missed_and_written_again[6]
-runs/explain.py RunFolder._is_other: certificates that were replaced are counted
+    unit/runs/test_explain.py::test_what_is_removed_meanwhile_is_missed_and_written_again[the description]
+runs/explain.py ExplainRun._is_other: certificates that were replaced are counted
     not self._files.has(name, digest) => not self._files.exists(name)
     unit/runs/test_explain.py::test_files_that_are_replaced_are_missed_and_stay[changed-000000.ale.json-False]
-runs/explain.py RunFolder.finish: certificates that were removed are counted
-    never gone or len(self.by_index) != total
-    unit/runs/test_explain.py::test_certificates_that_are_removed_are_missed_and_written_again[6]
+runs/explain.py ExplainRun._finish: certificates that were removed are counted
+    never gone or len(self.by_index) != self.total
+    unit/runs/test_explain.py::test_what_is_removed_meanwhile_is_missed_and_written_again[a certificate]
 runs/folder.py locked: a folder that took the place of another is locked
     without held.require_there()
     unit/runs/test_explain.py::test_a_folder_that_is_replaced_before_it_is_locked_is_not_locked
@@ -537,7 +537,7 @@ runs/listed.py Listing.differences: another certificate stands for one
     end_to_end/test_incomplete_folder.py::test_what_is_more_or_another_is_said
 runs/listed.py Listing.differences: lines of the record may be missing
     self.rows != self.images => False
-    end_to_end/test_incomplete_folder.py::test_lines_that_are_missing_are_noticed
+    end_to_end/test_incomplete_folder.py::test_records_that_are_missing_are_noticed[a line]
 cli/audit.py command: an audit of a folder that is not whole ends with 0
     without codes.append(Exit.INCOMPLETE)
     end_to_end/test_incomplete_folder.py::test_what_is_missing_is_said_by_all_that_read_a_folder[a subfolder]

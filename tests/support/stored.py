@@ -21,17 +21,6 @@ class Deadly:
 
 
 @dataclass(frozen=True)
-class Stored:
-    """A stored certificate."""
-
-    name: str
-    data: bytes
-
-    def read(self) -> bytes:
-        return self.data
-
-
-@dataclass(frozen=True)
 class Unreadable:
     """A stored certificate in a damaged file."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from itertools import chain
 from os.path import lexists
 from pathlib import Path
@@ -196,7 +196,7 @@ def _opened(
             raise UsageError(_EXPECTED)
     made = head, latents, search, labels, how, files, deployment, seen
     with open_run(directory, *made, beside, inputs) as opened:
-        yield replace(opened, compared=head.compared)
+        yield opened
 
 
 def _seen(
@@ -238,14 +238,14 @@ def _explain(run: ExplainRun, as_json: bool) -> list[Explained]:
     Returns:
         The rows of images without a certificate; of a million images, not all that is known of each.
     """
-    begun, folder = run.done, run.store.directory
+    begun, folder = len(run.by_index), run.directory
     if begun:
         left = run.total - begun
         rest = f"{left} are left" if left else "nothing is left to do"
         print_line(f"{begun} of {run.total} images are explained in {folder} already: {rest}", sys.stderr)
 
     def done() -> str:
-        return f"{run.done} of {run.total} images are explained; the same command continues"
+        return f"{len(run.by_index)} of {run.total} images are explained; the same command continues"
 
     without = []
     with progress("explaining", run.total, begun, interrupted=done) as advance:

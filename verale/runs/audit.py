@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from verale.head import Head
     from verale.runs.arguments import HeadFile
     from verale.runs.audit_log import AuditLog
-    from verale.runs.workers.local import Cluster, Done, Processes
+    from verale.runs.workers.local import Cluster
 
 _log = logging.getLogger(__name__)
 
@@ -258,36 +258,40 @@ def in_processes(
     paths: Sequence[str | Stored], setup: AuditSetup, jobs: int, run: dict[str, Any], cluster: Cluster | None = None
 ) -> Iterator[Outcome]:
     """The outcomes, in the order of the paths, by processes of this machine or of a cluster. A certificate whose
-    process dies is audited once more, alone. Raises InputError: the head or the latents file changes meanwhile; each
+    process dies is audited once more, next. Raises InputError: the head or the latents file changes meanwhile; each
     process reads them when it starts."""
-    waiting: dict[int, Outcome] = {}
-    todo: deque[_Task] = deque(enumerate(paths))
-    with _started(min(jobs, len(paths)), setup, todo, cluster) as processes:
-        for number in range(len(paths)):
-            while number not in waiting:
-                done = processes.awaited()
-                if done.died:
-                    _log.warning("a process died; %s is audited alone", name_of(done.task[1]))
-                    _start(processes, 1 if todo else 0)
-                outcome = _alone(done.task[1], setup, run, cluster) if done.died else _known(done, setup, run)
-                waiting[done.task[0]] = outcome
-            yield waiting.pop(number)
-
-
-def _started(number: int, setup: AuditSetup, todo: deque[_Task], cluster: Cluster | None) -> Processes[_Task]:
     from verale.runs.workers.local import Processes
 
-    processes = Processes(_auditing, (setup,), todo, lambda task: task[1:], cluster)
-    _start(processes, number)
-    processes.begin()
-    return processes
-
-
-def _start(processes: Processes[_Task], number: int) -> None:
-    if not processes.start(number):
-        raise UsageError(
-            f"a process cannot be started, expected one that audits: use {option('jobs', 1)}, or end other programs"
-        )
+    waiting: dict[int, Outcome] = {}
+    died: set[int] = set()
+    todo: deque[_Task] = deque(enumerate(paths))
+    with Processes(_auditing, (setup,), todo, lambda task: task[1:], cluster) as processes:
+        missing = min(jobs, len(paths))
+        for number in range(len(paths)):
+            while number not in waiting:
+                if missing and not processes.start(missing):
+                    raise UsageError(
+                        f"a process cannot be started, expected one that audits: use {option('jobs', 1)}, or end other"
+                        " programs"
+                    )
+                processes.begin()
+                done = processes.awaited()
+                place, path = done.task
+                if not done.died:
+                    outcome: Outcome = done.result or outcome_of(auditor_of(setup), path)
+                    if outcome.record["run"] != run:
+                        raise InputError(
+                            setup.head, "or the latents changed while certificates were audited; run the command again"
+                        )
+                    waiting[place] = outcome
+                elif place in died:
+                    waiting[place] = unusable(name_of(path), DIED, run)
+                else:
+                    _log.warning("a process died; %s is audited once more", name_of(path))
+                    died.add(place)
+                    todo.appendleft(done.task)
+                missing = 1 if done.died and todo else 0
+            yield waiting.pop(number)
 
 
 def _auditing(setup: AuditSetup) -> Callable[[str | Stored], Outcome]:
@@ -297,20 +301,6 @@ def _auditing(setup: AuditSetup) -> Callable[[str | Stored], Outcome]:
     except InputError:
         return lambda path: unusable(name_of(path), "", {})
     return lambda path: outcome_of(auditor, path)
-
-
-def _known(done: Done[_Task], setup: AuditSetup, run: dict[str, Any]) -> Outcome:
-    """The outcome. Raises InputError: it is about another head or other latents than this process has read."""
-    outcome: Outcome = done.result or outcome_of(auditor_of(setup), done.task[1])
-    if outcome.record["run"] != run:
-        raise InputError(setup.head, "or the latents changed while certificates were audited; run the command again")
-    return outcome
-
-
-def _alone(path: str | Stored, setup: AuditSetup, run: dict[str, Any], cluster: Cluster | None = None) -> Outcome:
-    with _started(1, setup, deque([(0, path)]), cluster) as processes:
-        done = processes.awaited()
-    return unusable(name_of(path), DIED, run) if done.died else _known(done, setup, run)
 
 
 _TYPE = "https://in-toto.io/Statement/v1"

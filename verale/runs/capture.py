@@ -66,8 +66,8 @@ def capture_images(
     entries = [SourceImage.of(*each) for each in zip(files, names, known, strict=True)]
     network_and_head = {**network.describe(), "head_sha256": network.head.digest}
     source = SourceFile.build(network_and_head, str(images.resolve()), classes.names, entries)
-    earlier = earlier_source(directory, source, overwrite, files)
-    if earlier is not None and (latents := captured_before(directory, earlier)) is not None:
+    earlier, latents = captured_before(directory, source, overwrite, files)
+    if latents is not None:
         _log.info("%d images were captured before", len(files))
         advance(len(files))
         return CapturedImages(network.head, latents, labels, {})
@@ -96,41 +96,35 @@ def classes_of_trained(network: Network, folder: object, images: Iterable[str]) 
     return classes_of_folders(folder, images, network.head.classes, names, as_text=True)
 
 
-def earlier_source(
-    directory: Path, source: SourceFile, overwrite: bool = False, inputs: Iterable[Path] = ()
-) -> SourceFile | None:
-    """The directory's `source.json`, if it has one, of a run that may go on. Raises InputError: something is in its
-    way."""
-    written = WrittenFiles(directory)
+def captured_before(
+    directory: Path, source: SourceFile, overwrite: bool, inputs: Iterable[Path]
+) -> tuple[SourceFile | None, Tensor | None]:
+    """The directory's `source.json`, if it has one, of a run that may go on; and its latents, unless it lacks them, or
+    the head. Raises InputError: something is in its way, or is another head or other latents."""
+    written, head, path = WrittenFiles(directory), directory / HEAD, directory / LATENTS
     if overwrite or not written.exists(SOURCE):
         unknown = RequiredFile(problem="is there already, of unknown source")
         names = (SOURCE, HEAD, LATENTS, TABLE, RUN_FILE)
         written.require_room(dict.fromkeys(names, unknown), certificate_names(directory), overwrite, inputs)
-        return None
+        return None, None
     remedy = written.remedy(SOURCE)
     earlier = SourceFile.read(directory / SOURCE, remedy)
     different = source.differences(earlier)
     if different or earlier.latents_digest is None:
         keys = ", ".join(different) or "latents_digest"
         raise InputError(directory, f"was made from something else ({keys} differ); {remedy}")
-    return earlier
-
-
-def captured_before(directory: Path, source: SourceFile) -> Tensor | None:
-    """The directory's latents; None where it lacks them, or the head. Raises InputError: one of them is another one."""
-    head, path = directory / HEAD, directory / LATENTS
-    if lexists(head) and not source.is_of(sha256_of(head), str(source.latents_digest)):
+    if lexists(head) and not earlier.is_of(sha256_of(head), earlier.latents_digest):
         raise InputError(head, f"is not the head that {SOURCE} describes; {_AGAIN}")
     if not lexists(path):
-        return None
+        return earlier, None
     try:
         latents = load_latents(path)
-        is_same = digest_of_all(patches_of(latents)) == source.latents_digest
+        is_same = digest_of_all(patches_of(latents)) == earlier.latents_digest
     except VeraleError:
         is_same = False
     if not is_same:
         raise InputError(path, f"does not hold the latents that {SOURCE} describes; {_AGAIN}")
-    return latents if lexists(head) else None
+    return earlier, latents if lexists(head) else None
 
 
 _BY = "latents"

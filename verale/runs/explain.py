@@ -34,7 +34,7 @@ from verale.head import Head, digest_of_all, labelled_file, load_labelled, patch
 from verale.runs.folder import certificate_names, locked, pictures_in
 from verale.runs.inputs import HEAD, LATENTS, LINK, LINK_TYPE, RUN_FILE, SOURCE, TABLE, sha256_of
 from verale.runs.options import RunOptions
-from verale.runs.parts import Explainer, Range, cut, explain_in_processes
+from verale.runs.parts import Explainer, Part, Range, cut, explain_in_processes
 from verale.runs.table import Explained, csv_lines, read_table
 from verale.runs.written import RequiredFile, WrittenFiles, moved
 from verale.search import Batches, SearchOptions
@@ -46,33 +46,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _TYPE = "urn:verale:run:v1"
-
-
-@dataclass(frozen=True, eq=False)
-class ExplainRun:
-    """A run over `total` images. Iterating over it explains those that are left, and gives their rows, in the images'
-    order, each once it and those before it are in the store. `work` explains ranges of images, part by part, in any
-    order, and puts rows there."""
-
-    store: RunFolder
-    total: int
-    work: Callable[[list[Range]], Iterator[list[Explained]]]
-    compared: bool = True
-
-    @property
-    def done(self) -> int:
-        """How many images are explained."""
-        return len(self.store.by_index)
-
-    @property
-    def rows(self) -> list[Explained]:
-        """The rows of images that are explained, in the images' order."""
-        return self.store.rows
-
-    def __iter__(self) -> Iterator[Explained]:
-        left = gaps(self.store.by_index, self.total)
-        yield from in_order(self.work(left), (index for part in left for index in range(*part)))
-        self.store.finish(self.total)
 
 
 def gaps(done: Container[int], total: int) -> list[Range]:
@@ -94,15 +67,26 @@ def in_order(parts: Iterable[Sequence[Explained]], left: Iterable[int]) -> Itera
             yield waiting.pop(todo.popleft())
 
 
-class RunFolder:
-    """The folder of a run of `images` images, explained `batch` at a time. It is only looked at until `begin`; with
-    `overwrite` another run begins, whatever the folder holds. `by_index` are the rows of images whose batch is
-    complete. Raises InputError: the folder holds another run, or a file that the run did not write has the name of one
-    of its own."""
+class ExplainRun:
+    """The folder of a run of `total` images, explained `batch` at a time. Iterating over it explains those that are
+    left, and gives their rows, in the images' order, each once it and those before it are in the folder: `explain`
+    explains ranges of images, part by part, in any order.
+
+    It is only looked at until `begin`; with `overwrite` another run begins, whatever the folder holds. `by_index` are
+    the rows of images whose batch is complete; `compared` says whether the head was compared with its network. Raises
+    InputError: the folder holds another run, or a file that the run did not write has the name of one of its own."""
 
     def __init__(
-        self, files: WrittenFiles, run: dict[str, Any], images: int, batch: int, overwrite: bool = False
+        self,
+        files: WrittenFiles,
+        run: dict[str, Any],
+        total: int,
+        batch: int,
+        explain: Callable[[list[Range]], Iterator[Part]],
+        overwrite: bool = False,
+        compared: bool = True,
     ) -> None:
+        self.total, self.compared, self._explain = total, compared, explain
         self._files, self._run = files, run
         self.directory = files.directory
         self.is_begun = not overwrite and files.exists(RUN_FILE)
@@ -111,12 +95,12 @@ class RunFolder:
         """Of the files that the end looks for, when they were written, or before they were read."""
         self._described = b""
         if self.is_begun:
-            self._require_same(run, images)
+            self._require_same(run)
             if files.exists(TABLE) and not files.is_ours(TABLE):
                 raise self._changed(TABLE)
             rows = read_table(files.directory / TABLE, whole=False) if files.exists(TABLE) else []
             usable = {row.index: row for row in map(self._usable, rows) if row is not None}
-            for part in (range(*part) for part in cut([(0, images)], batch)):
+            for part in (range(*part) for part in cut([(0, total)], batch)):
                 self.by_index |= {i: usable[i] for i in part} if all(i in usable for i in part) else {}
             for name in self._uncounted():
                 if not files.is_ours(name):
@@ -132,19 +116,29 @@ class RunFolder:
             self._files.remove(name)
         self._write_table()
 
-    def add(self, certificates: Sequence[tuple[str, bytes]], rows: Sequence[Explained]) -> None:
-        """Write a batch's certificates (name, bytes), then its rows, which make them count. Raises InputError."""
-        for name, data in certificates:
-            self._stamps[name] = self._files.write(name, data)
-        self._files.append(TABLE, csv_lines(rows).encode())
-        self.by_index |= {row.index: row for row in rows}
+    def __iter__(self) -> Iterator[Explained]:
+        left = gaps(self.by_index, self.total)
+        yield from in_order(self._added(left), (index for part in left for index in range(*part)))
+        self._finish()
+
+    def _added(self, left: list[Range]) -> Iterator[list[Explained]]:
+        """Write a part's certificates, then its rows, which make them count. Raises InputError."""
+        _log.info("%d of %d images are explained", len(self.by_index), self.total)
+        for rows, certificates in self._explain(left):
+            for name, data in certificates:
+                self._stamps[name] = self._files.write(name, data)
+            self._files.append(TABLE, csv_lines(rows).encode())
+            self.by_index |= {row.index: row for row in rows}
+            spent = sum(row.seconds or 0 for row in rows)
+            _log.info("images %d to %d: %.2f s", rows[0].index, rows[-1].index, spent)
+            yield rows
 
     @property
     def rows(self) -> list[Explained]:
         """The rows of images that are explained, in the images' order."""
         return [self.by_index[index] for index in sorted(self.by_index)]
 
-    def finish(self, total: int) -> None:
+    def _finish(self) -> None:
         """Sort the rows of the table, and the names of the files. Raises InputError: some are not as this run left
         them."""
         self._files.require_there()
@@ -154,10 +148,10 @@ class RunFolder:
         gone = [name for name in other if not self._files.exists(name)]
         if len(gone) < len(other):
             raise self._changed(next(name for name in other if name not in gone))
-        if gone or len(self.by_index) != total:
+        if gone or len(self.by_index) != self.total:
             raise InputError(
                 self.directory,
-                f"lacks {len(gone) or total - len(self.by_index)} of the certificates that this run wrote"
+                f"lacks {len(gone) or self.total - len(self.by_index)} of the certificates that this run wrote"
                 f" ({', '.join(gone[:1])}): they were removed meanwhile. The same command writes them again",
             )
         self._write_table()
@@ -180,7 +174,7 @@ class RunFolder:
         stamp = self._files.stamp(name)
         return (stamp is None or stamp != self._stamps.get(name)) and not self._files.has(name, digest)
 
-    def _require_same(self, run: dict[str, Any], images: int) -> None:
+    def _require_same(self, run: dict[str, Any]) -> None:
         path = self.directory / RUN_FILE
         try:
             self._stamps[RUN_FILE] = self._files.stamp(RUN_FILE)
@@ -200,7 +194,7 @@ class RunFolder:
             both = ", ".join(f"{key} {brief(there.get(key))} there, {brief(run.get(key))} here" for key in different)
             remedy = self._files.remedy(RUN_FILE)
             raise InputError(self.directory, f"holds certificates of another run ({both}); {remedy}")
-        own = {certificate_name(index) for index in range(images)}
+        own = {certificate_name(index) for index in range(self.total)}
         foreign = [name for name in certificate_names(self.directory) if name not in own]
         if foreign:
             raise InputError(self.directory, f"holds {foreign[0]}, which is not of this run; {moved()}")
@@ -287,7 +281,8 @@ def open_run(
     with locked(directory) as held:
         written = WrittenFiles(directory, held)
         batch = 1 if batches.are_alone else batches.size
-        folder = RunFolder(written, run, len(batches.images), batch, how.overwrite)
+        explain = partial(explain_in_processes, batches, labels=labels, explainer=explainer, how=how)
+        folder = ExplainRun(written, run, len(batches.images), batch, explain, how.overwrite, head.compared)
         needed = {name: RequiredFile(partial(written.holds, name, data)) for name, data in beside.items()}
         own = _Inputs(written, head, latents, run["latents"], labels, files or ("", None), link)
         needed |= own.needed()
@@ -312,16 +307,7 @@ def open_run(
                 written.write(name, data)
         own.keep()
         folder.begin()
-
-        def work(left: list[Range]) -> Iterator[list[Explained]]:
-            _log.info("%d of %d images are explained", len(folder.by_index), len(batches.images))
-            for rows, certificates in explain_in_processes(batches, left, labels, explainer, how):
-                folder.add(certificates, rows)
-                spent = sum(row.seconds or 0 for row in rows)
-                _log.info("images %d to %d: %.2f s", rows[0].index, rows[-1].index, spent)
-                yield rows
-
-        yield ExplainRun(folder, len(batches.images), work)
+        yield folder
 
 
 def _description(batches: Batches, latents: Tensor, labels: Sequence[int] | None) -> dict[str, Any]:

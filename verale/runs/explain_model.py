@@ -28,7 +28,7 @@ from verale.errors import HeadError, UsageError
 from verale.files import in_one_line
 from verale.head import Head, require_head, require_kind
 from verale.options import keywords
-from verale.runs.capture import captured_before, earlier_source
+from verale.runs.capture import captured_before
 from verale.runs.check import Capture, compare
 from verale.runs.comparison import ModelComparison
 from verale.runs.explain import open_run
@@ -185,8 +185,7 @@ def explain_model(
     )
     shown = [given, *([] if origins is None else [origins.images])]
     inputs = [file for images in shown if isinstance(images, ImageFiles) for file in images.files]
-    earlier = earlier_source(directory, source, overwrite, inputs)
-    latents = None if earlier is None else captured_before(directory, earlier)
+    _, latents = captured_before(directory, source, overwrite, inputs)
     comparison, beside = None, {}
     if latents is None:
         latents, comparison = _compared(capture, found, given, known, arch)

@@ -25,6 +25,7 @@ from dataclasses import asdict, dataclass, field, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -64,49 +65,47 @@ class SearchedPictures:
         self._given, self._network = path, network
         self.files = PictureFiles(path, network.shape, resize)
         self.refused: list[UnreadFile] = []
+        self._last: tuple[int, StoredPictures | UnreadFile] | None = None
+        """The file that was read again last: many pictures may be in one."""
 
     @property
     def total(self) -> int:
         """How many pictures there are at most."""
-        return len(self.files.paths) if self.files.is_folder else sum(map(len, self.opened()))
+        return len(self.files.paths) if self.files.is_folder else sum(1 for _ in self._all())
+
+    def _all(self) -> Iterator[tuple[int, int, StoredPictures]]:
+        """File and row of each picture, in order, and the pictures of its file; of one that cannot be used there are
+        none."""
+        self.refused = []
+        for file, stored in enumerate(self.files.opened()):
+            if isinstance(stored, UnreadFile):
+                self.refused.append(stored)
+            else:
+                yield from ((file, row, stored) for row in range(len(stored)))
 
     def batches(self, after: int, size: int) -> Iterator[tuple[Tensor, Tensor]]:
         """Files and rows (B, 2), and pictures (B, C, H, W), but for the first ones; B is at most `size`."""
-        places: list[tuple[int, int]] = []
-        pictures: list[Tensor] = []
-        number = 0
-        for file, stored in enumerate(self.opened()):
-            for row in range(len(stored)):
-                number += 1
-                if number <= after:
-                    continue
-                places.append((file, row))
-                pictures.append(_picture(stored, row))
-                if len(places) == size:
-                    yield torch.tensor(places), torch.stack(pictures)
-                    places, pictures = [], []
-        if places:
+        left = islice(self._all(), after, None)
+        while some := [((file, row), _picture(stored, row)) for file, row, stored in islice(left, size)]:
+            places, pictures = zip(*some, strict=True)
             yield torch.tensor(places), torch.stack(pictures)
 
     def seen(self, count: int) -> tuple[int, Any]:
         """How many of the first pictures there are, and SHA-256 over their digests."""
         seen, number = hashlib.sha256(), 0
-        if count:
-            for stored in self.opened():
-                for row in range(min(len(stored), count - number)):
-                    seen.update(stored.picture(row).digest.encode())
-                    number += 1
-                if number == count:
-                    break
+        for _, row, stored in islice(self._all(), count):
+            seen.update(stored.picture(row).digest.encode())
+            number += 1
         return number, seen
 
-    def picture(self, stored: StoredPictures, file: int, row: int) -> tuple[Tensor, str]:
-        """A picture of a file, and its name. Raises InputError: it is there no longer."""
-        if row >= len(stored):
-            raise InputError(self.files.paths[file], CHANGED)
-        return _picture(stored, row), str(self.files.paths[file]) + (
-            "" if stored.size is not None else f", picture {row}"
-        )
+    def picture(self, file: int, row: int) -> tuple[Tensor, str]:
+        """A picture, which is read again, and its name. Raises InputError: it is there no longer."""
+        if self._last is None or self._last[0] != file:
+            self._last = file, next(self.files.opened([file]))
+        stored, path = self._last[1], self.files.paths[file]
+        if isinstance(stored, UnreadFile) or row >= len(stored):
+            raise InputError(path, CHANGED)
+        return _picture(stored, row), str(path) if stored.size is not None else f"{path}, picture {row}"
 
     def require_room(self, folder: Path, by: str) -> None:
         """Raise InputError unless a command may write PNG files into a folder, which does not lie among the
@@ -140,15 +139,6 @@ class SearchedPictures:
             for name in set(written.names(by)) - files.keys():
                 written.remove(name, by)
             written.settle()
-
-    def opened(self, *files: int) -> Iterator[StoredPictures]:
-        """The pictures of these files, by default of each, in order; of one that cannot be used there are none."""
-        if not files:
-            self.refused = []
-        for stored in self.files.opened(files or None):
-            if isinstance(stored, UnreadFile):
-                self.refused.append(stored)
-            yield stored if isinstance(stored, StoredPictures) else StoredPictures(self._network.shape, b"")
 
 
 def _picture(stored: StoredPictures, row: int) -> Tensor:
@@ -352,7 +342,6 @@ class OriginSearch:
     def _stated(self, nearest: _Nearest) -> list[FoundOrigin | Unstated]:
         """Of each prototype; each picture is read again and its latents are enclosed once."""
         found = dict(nearest.stated)
-        last: tuple[int, StoredPictures] | None = None
         by_picture: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for prototype, (file, row, patch) in enumerate(nearest.places.tolist()):
             if prototype not in found:
@@ -362,9 +351,7 @@ class OriginSearch:
                 why = "no patch has a distance to it that is a number"
                 found |= {prototype: Unstated(prototype, why) for prototype, _ in pairs}
                 continue
-            if last is None or last[0] != file:
-                last = file, next(self._searched.opened(file))
-            stated = self._of_picture(*self._searched.picture(last[1], file, row), pairs)
+            stated = self._of_picture(*self._searched.picture(file, row), pairs)
             found |= {each.prototype: each for each in stated}
             self._note(replace(nearest, stated=found))
         return [found[prototype] for prototype in sorted(found)]

@@ -43,7 +43,7 @@ from verale.runs.images import (
     tell_turned,
 )
 from verale.runs.inputs import LATENTS, NETWORK, PICTURES, SOURCE, run_of
-from verale.runs.source import SourceFile, SourceImage
+from verale.runs.source import SourceFile, SourceImage, how_decoded
 from verale.search.through import ThroughNetwork
 
 _PNG = ".png"
@@ -65,15 +65,9 @@ class Decoder:
             raise UsageError(f"{option('resize')} is {self.resize}, expected a number of pixels above 0")
 
     @property
-    def by(self) -> str:
-        """The library, for `source.json`."""
-        return f"Pillow {version('pillow')}"
-
-    @property
     def in_words(self) -> str:
-        """How PNG files were made, after "pictures are"."""
-        scaled = "" if self.resize is None else f", scaled to a shorter side of {self.resize} and cropped to the middle"
-        return f"decoded by {self.by}{scaled}"
+        """How PNG files are made, after "pictures are"."""
+        return how_decoded(self.record({}))
 
     def png(self, path: Path, data: bytes) -> tuple[bytes, bool]:
         """The bytes of a PNG file of what a file shows, and whether it notes that it is to be turned, which nothing
@@ -115,7 +109,7 @@ class Decoder:
     def record(self, decoded: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
         """What `source.json` says of the PNG files, by name, that were made."""
         scaled = None if self.resize is None else {"shorter_side": self.resize, "by": "bilinear", "then": "centre crop"}
-        return {"by": self.by, "scaled": scaled, "files": decoded}
+        return {"by": f"Pillow {version('pillow')}", "scaled": scaled, "files": decoded}
 
 
 class PictureFiles:

@@ -277,11 +277,16 @@ def _decoded(entry: Mapping[str, Any] | None) -> str:
     """What is said of pictures that were made from other files (`verale.runs.seen`)."""
     if entry is None:
         return ""
-    scaled, count = entry["scaled"], len(entry["files"])
-    how = f"decoded by {_text(entry['by'])}"
+    count = len(entry["files"])
+    return f"{count} picture{' was' if count == 1 else 's were'} {how_decoded(entry)}"
+
+
+def how_decoded(entry: Mapping[str, Any]) -> str:
+    """How pictures were made from other files, in words, after "pictures are"."""
+    how, scaled = f"decoded by {_text(entry['by'])}", entry["scaled"]
     if scaled is not None:
         how += f", scaled to a shorter side of {_index(scaled['shorter_side'])} and cropped to the middle"
-    return f"{count} picture{' was' if count == 1 else 's were'} {how}"
+    return how
 
 
 def _axis(entry: object, length: int) -> Axis:

@@ -15,7 +15,7 @@ import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -89,20 +89,35 @@ class HeldFolder:
         )
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Noted:
-    """What is noted of a file: the command that wrote it, None for the run that the folder holds; the digests of its
-    versions, the last one last; how many bytes it had when text was last added to it, and that text. An interruption
-    leaves the beginning of the text."""
+    """A line of `files.json`: a file, the digest of a version of it, and the command that wrote it, None for the run
+    that the folder holds. Where text was added, the file had so many bytes before (`after` which it was added); an
+    interruption leaves the beginning of the text."""
 
-    by: str | None
-    digests: list[str] = field(default_factory=list)
-    growth: tuple[int, bytes] | None = None
+    file: str
+    sha256: str
+    by: str | None = None
+    after: int | None = None
+    added: str | None = None
 
-    def lines(self, name: str) -> Iterator[bytes]:
-        """The lines of `files.json` that say this."""
-        for number, digest in enumerate(self.digests, 1):
-            yield _line(name, digest, self.by, self.growth if number == len(self.digests) else None)
+    def line(self) -> bytes:
+        """The line, with its end."""
+        return f"{json.dumps({name: value for name, value in vars(self).items() if value is not None})}\n".encode()
+
+    @classmethod
+    def read(cls, line: bytes) -> _Noted:
+        """What a line says. Raises ValueError, TypeError, KeyError, AttributeError, RecursionError."""
+        record = json.loads(line)
+        noted = cls(record["file"], record["sha256"], *(record.get(name) for name in ("by", "after", "added")))
+        name, after, by = noted.file, noted.after, noted.by
+        is_name = type(name) is str and all(name.split("/")) and not {".", ".."} & {*name.split("/")}
+        is_version = _DIGEST.fullmatch(noted.sha256) is not None and isinstance(by, str | None)
+        is_size = noted.added is None or (type(after) is int and after >= 0)
+        if not (is_name and "\0" not in name and is_version and is_size):
+            raise ValueError(line)
+        (noted.added or "").encode()
+        return noted
 
 
 class WrittenFiles:
@@ -113,7 +128,8 @@ class WrittenFiles:
     def __init__(self, directory: Path, held: HeldFolder | None = None) -> None:
         self.directory = directory
         self._held = held
-        self._noted: dict[str, _Noted] = {}
+        self._noted: dict[str, list[_Noted]] = {}
+        """By name what is noted of a file by the last command that wrote it, the last version last."""
         self._measured: dict[str, tuple[int, Any]] = {}
         self._is_whole = False
         """Whether `files.json` is there and ends with a whole line, so that lines may be added."""
@@ -121,7 +137,7 @@ class WrittenFiles:
 
     def names(self, by: str | None = None) -> list[str]:
         """The files that a command noted."""
-        return [name for name, noted in self._noted.items() if noted.by == by]
+        return [name for name, noted in self._noted.items() if noted[0].by == by]
 
     def require_there(self) -> None:
         """Raise InputError unless the folder that was locked still lies at its path."""
@@ -178,10 +194,10 @@ class WrittenFiles:
     def is_ours(self, name: str, by: str | None = None) -> bool:
         """Whether a command noted the file of this name, and it still is as that command left it."""
         noted = self._noted.get(name)
-        if noted is None or noted.by != by or not self.exists(name) or self.obstacle(name) is not None:
+        if noted is None or noted[0].by != by or not self.exists(name) or self.obstacle(name) is not None:
             return False
         digest = self._digest(name)
-        return digest in noted.digests or self._is_growing(name, noted)
+        return digest in {one.sha256 for one in noted} or self._is_growing(name, noted)
 
     def remedy(self, name: str) -> str:
         """What to do about the file of this name, which is in a run's way."""
@@ -281,12 +297,11 @@ class WrittenFiles:
 
     def note(self, name: str, digest: str, by: str | None = None) -> None:
         """Note a file that is about to be written."""
-        noted = self._noted.get(name)
-        if noted is None or noted.by != by:
-            noted = self._noted[name] = _Noted(by)
-        if digest not in noted.digests[-1:]:
-            noted.digests.append(digest)
-            self._write_line(_line(name, digest, by))
+        noted = self._noted.setdefault(name, [])
+        if noted and noted[0].by != by:
+            noted.clear()
+        if not noted or noted[-1].sha256 != digest:
+            self._add(_Noted(name, digest, by))
 
     def append(self, name: str, text: bytes) -> None:
         """Add text to a file that is noted; text and digest are noted first, whatever interrupts this. Raises
@@ -295,9 +310,8 @@ class WrittenFiles:
         after = sha256.copy()
         after.update(text)
         noted = self._noted[name]
-        noted.digests.append(after.hexdigest())
-        noted.growth = (size, text)
-        self._write_line(_line(name, noted.digests[-1], noted.by, noted.growth))
+        noted[-1] = replace(noted[-1], after=None, added=None)
+        self._add(_Noted(name, after.hexdigest(), noted[-1].by, size, text.decode()))
         try:
             append_bytes(self.directory / name, text, self._within(name))
         except OSError as error:
@@ -306,12 +320,12 @@ class WrittenFiles:
 
     def settle(self) -> None:
         """Keep of `files.json` one line for each file that is there as it was noted, sorted by name."""
-        settled: dict[str, _Noted] = {}
+        settled: dict[str, list[_Noted]] = {}
         for name, noted in sorted(self._noted.items()):
             if self.exists(name) and self.obstacle(name) is None:
-                one = len(noted.digests) == 1 and noted.growth is None
-                digests = noted.digests if one else [self._digest(name)] if self.is_ours(name, noted.by) else []
-                settled |= {name: _Noted(noted.by, digests)} if digests else {}
+                one = len(noted) == 1 and noted[0].added is None
+                if one or self.is_ours(name, noted[0].by):
+                    settled[name] = noted if one else [_Noted(name, self._digest(name), noted[0].by)]
         self._noted = settled
         lines = self._lines()
         if not self.holds(FILES, lines):
@@ -322,7 +336,7 @@ class WrittenFiles:
         folders: dict[Path, set[str]] = {self.directory: set()}
         for name, noted in self._noted.items():
             if self.obstacle(name) is None:
-                folders.setdefault((self.directory / name).parent, set()).update(noted.digests)
+                folders.setdefault((self.directory / name).parent, set()).update(one.sha256 for one in noted)
         for folder, digests in folders.items():
             for path in folder.iterdir() if folder.is_dir() else ():
                 match = _TEMPORARY.fullmatch(path.name)
@@ -333,17 +347,14 @@ class WrittenFiles:
                     if match[1] in digests or begun:
                         remove_file(path, self._within(path.relative_to(self.directory).as_posix()))
 
-    def _is_growing(self, name: str, noted: _Noted) -> bool:
+    def _is_growing(self, name: str, noted: list[_Noted]) -> bool:
         """Whether the file is what an interruption leaves while text is added to it."""
-        if noted.growth is None:
-            return False
-        size, text = noted.growth
-        data = self._read(name)
-        return (
-            len(data) >= size
-            and hashlib.sha256(data[:size]).hexdigest() in noted.digests
-            and text.startswith(data[size:])
-        )
+        for one in reversed(noted):
+            if one.after is not None and one.added is not None:
+                data, size, text = self._read(name), one.after, one.added.encode()
+                is_whole = hashlib.sha256(data[:size]).hexdigest() in {each.sha256 for each in noted}
+                return len(data) >= size and is_whole and text.startswith(data[size:])
+        return False
 
     def _measure(self, name: str) -> tuple[int, Any]:
         """The size and the running SHA-256 of a file that is ours, and has no other name: text is added in place."""
@@ -357,15 +368,16 @@ class WrittenFiles:
         return self._measured[name]
 
     def _lines(self) -> bytes:
-        return _HEADING + b"".join(line for name, noted in self._noted.items() for line in noted.lines(name))
+        return _HEADING + b"".join(one.line() for noted in self._noted.values() for one in noted)
 
-    def _write_line(self, line: bytes) -> None:
-        """Add a line to `files.json`."""
+    def _add(self, noted: _Noted) -> None:
+        """Note a version of a file, in `files.json` too."""
+        self._noted.setdefault(noted.file, []).append(noted)
         if not self._is_whole:
             self._put_lines(self._lines())
             return
         try:
-            append_bytes(self.directory / FILES, line, self._within(FILES))
+            append_bytes(self.directory / FILES, noted.line(), self._within(FILES))
         except OSError as error:
             self._is_whole = False
             raise _full(self.directory / FILES, error) from error
@@ -416,14 +428,14 @@ def noted_in(path: Path) -> tuple[Path, str, str | None] | None:
     which command, None for a run. None where nothing notes it."""
     for folder, name in _above(path):
         if (noted := _noted_of(folder).get(name)) is not None:
-            return folder, name, noted.by
+            return folder, name, noted[0].by
     return None
 
 
 def run_around(path: Path) -> Path | None:
     """The folder of a run in which a path lies; None if it lies in none."""
     for folder, _ in _above(path):
-        if any(noted.by is None for noted in _noted_of(folder).values()):
+        if any(noted[0].by is None for noted in _noted_of(folder).values()):
             return folder
     return None
 
@@ -435,7 +447,7 @@ def _above(path: Path) -> Iterator[tuple[Path, str]]:
         yield folder, absolute.relative_to(folder).as_posix()
 
 
-def _noted_of(folder: Path) -> dict[str, _Noted]:
+def _noted_of(folder: Path) -> dict[str, list[_Noted]]:
     """What a folder's `files.json` notes; nothing where there is none, or another file of that name."""
     try:
         if read(folder / FILES, _KIND, len(_HEADING)) != _HEADING:
@@ -445,46 +457,23 @@ def _noted_of(folder: Path) -> dict[str, _Noted]:
         return {}
 
 
-def _parsed(data: bytes) -> tuple[dict[str, _Noted], bool]:
+def _parsed(data: bytes) -> tuple[dict[str, list[_Noted]], bool]:
     """What the lines of `files.json` say; and whether the last one is whole. One that is not is left out: its file is
     not written yet. Raises ValueError: no file of verale's, in a few words."""
     if not data.startswith(_HEADING):
         raise ValueError(f"it does not begin with {_HEADING.decode().strip()}")
     *lines, rest = data[len(_HEADING) :].split(b"\n")
-    noted: dict[str, _Noted] = {}
+    noted: dict[str, list[_Noted]] = {}
     for number, line in enumerate(lines, 2):
         try:
-            name, digest, by, growth = _entry(json.loads(line))
+            one = _Noted.read(line)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise ValueError(f"line {number} names no file") from None
-        one = noted.get(name)
-        if one is None or one.by != by:
-            one = noted[name] = _Noted(by)
-        one.digests.append(digest)
-        one.growth = growth or one.growth
+        versions = noted.setdefault(one.file, [])
+        if versions and versions[0].by != one.by:
+            versions.clear()
+        versions.append(one)
     return noted, not rest
-
-
-def _entry(record: dict[str, Any]) -> tuple[str, str, str | None, tuple[int, bytes] | None]:
-    """The name, digest, command and growth that a line notes. Raises ValueError, TypeError, KeyError,
-    AttributeError."""
-    name, digest, by = record["file"], record["sha256"], record.get("by")
-    if not (type(name) is str and all(name.split("/")) and not {".", ".."} & {*name.split("/")} and "\0" not in name):
-        raise ValueError(name)
-    if _DIGEST.fullmatch(digest) is None or not isinstance(by, str | None):
-        raise ValueError(digest)
-    if "added" not in record:
-        return name, digest, by, None
-    if type(record["after"]) is not int or record["after"] < 0:
-        raise ValueError(record["after"])
-    return name, digest, by, (record["after"], record["added"].encode("utf-8"))
-
-
-def _line(name: str, digest: str, by: str | None, growth: tuple[int, bytes] | None = None) -> bytes:
-    record: dict[str, object] = {"file": name, "sha256": digest}
-    record |= {} if by is None else {"by": by}
-    record |= {} if growth is None else {"after": growth[0], "added": growth[1].decode("utf-8")}
-    return f"{json.dumps(record)}\n".encode()
 
 
 def _stamp(status: os.stat_result) -> tuple[int, ...]:

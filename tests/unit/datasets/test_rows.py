@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from click.testing import CliRunner
+from support.cases import every
 from support.commands import in_process
 
 from verale.cli.audit import command as audit
@@ -82,18 +83,16 @@ def test_nothing_is_replaced_unless_it_is_said(files, tmp_path):
     assert (files / "000007.ale.json").read_bytes() == b"mine"
 
 
-@pytest.mark.parametrize("field", [("predicted", 2**70), ("paradigm", "\ud800"), ("statements", 1), ("margins", [])])
-def test_what_parquet_cannot_hold_is_left_out(field, given, tmp_path):
+@every("field", [("predicted", 2**70), ("paradigm", "\ud800"), ("statements", 1), ("margins", [])])
+def test_what_parquet_cannot_hold_is_left_out(field, given):
     certificate = json.loads(given.certificates[0])
     certificate["predicate"] |= dict([field])
-    (tmp_path / "a.ale.json").write_text(json.dumps(certificate))
-    assert run("pack", tmp_path, "--out", tmp_path / "all.parquet")[0] == 0
-    row = pq.read_table(tmp_path / "all.parquet").to_pylist()[0]
-    assert (row["predicted"], row["paradigm"], row["size"], row["margin"]) == (None, None, None, None)
-    assert row["certificate"] == (tmp_path / "a.ale.json").read_bytes()
+    data = json.dumps(certificate).encode()
+    row = row_of("a.ale.json", data)
+    assert row.keys() == {"name", "sha256", "certificate"} and row["certificate"] == data
 
 
-@pytest.mark.parametrize(
+@every(
     "name",
     [
         *("../a.ale.json", "/tmp/a.ale.json", "a/b.ale.json", "a\\b.ale.json", "c:a.ale.json", "..", "."),
@@ -182,14 +181,6 @@ def test_no_two_rows_are_called_alike(tmp_path):
     with pytest.raises(InputError, match=r"has several certificates called 'a\.ale\.json', which would replace"):
         run("unpack", tmp_path / "twice.parquet", "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-def test_a_name_that_is_not_text_is_one_error(tmp_path):
-    binary = pa.array([b"\xff"], pa.binary())
-    not_text = pa.StringArray.from_buffers(1, binary.buffers()[1], binary.buffers()[2])
-    pq.write_table(pa.table({"name": not_text, "certificate": binary}), tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"a\.parquet: cannot be read"):
-        packed_certificates(str(tmp_path / "a.parquet"))
 
 
 def test_rows_are_found_across_files_and_groups(tmp_path):
@@ -281,25 +272,25 @@ def test_labels_are_found_where_there_are_some(tmp_path):
             load_parquet(str(tmp_path / "z.parquet"))
 
 
-def test_rows_of_several_shapes_or_without_latents_are_refused(tmp_path):
-    for name, column in (
-        ("ragged", pa.array([[[0.0]], [[0.0], [1.0]]])),
-        ("null", pa.array([[[0.0]], None])),
-        ("text", pa.array(["a", "b"])),
-    ):
-        pq.write_table(pa.table({"latents": column}), tmp_path / f"{name}.parquet")
-        with pytest.raises(InputError, match="expected float tensors or lists of one shape"):
-            load_parquet(str(tmp_path / f"{name}.parquet"))
-    pq.write_table(pa.table({"latents": pa.array([], pa.list_(pa.float32()))}), tmp_path / "none.parquet")
-    with pytest.raises(InputError, match="has no rows"):
-        load_parquet(str(tmp_path / "none.parquet"))
+PERMUTED = pa.ExtensionArray.from_storage(
+    pa.fixed_shape_tensor(pa.float32(), (3, 2), permutation=[1, 0]),
+    pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(6, np.float32)), 6),
+)
 
 
-def test_permuted_tensors_are_refused(tmp_path):
-    kind = pa.fixed_shape_tensor(pa.float32(), (3, 2), permutation=[1, 0])
-    storage = pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(6, np.float32)), 6)
-    pq.write_table(pa.table({"latents": pa.ExtensionArray.from_storage(kind, storage)}), tmp_path / "z.parquet")
-    with pytest.raises(InputError, match="permuted"):
+@every(
+    ("column", "said"),
+    [
+        (pa.array([[[0.0]], [[0.0], [1.0]]]), "expected float tensors or lists of one shape"),
+        (pa.array([[[0.0]], None]), "expected float tensors or lists of one shape"),
+        (pa.array(["a", "b"]), "expected float tensors or lists of one shape"),
+        (PERMUTED, "expected float tensors or lists of one shape .*permuted"),
+        (pa.array([], pa.list_(pa.float32())), "has no rows"),
+    ],
+)
+def test_rows_of_several_shapes_or_without_latents_are_refused(column, said, tmp_path):
+    pq.write_table(pa.table({"latents": column}), tmp_path / "z.parquet")
+    with pytest.raises(InputError, match=said):
         load_parquet(str(tmp_path / "z.parquet"))
 
 
@@ -326,6 +317,9 @@ def data_of(table: pa.Table, **options: object) -> bytes:
 
 NAMES = pa.array(["a.ale.json", "b.ale.json"])
 BYTES = pa.array([b"{", b"{}"], pa.binary())
+NO_TEXT = pa.StringArray.from_buffers(2, *pa.array([b"\xff", b"\xfe"], pa.binary()).buffers()[1:])
+
+
 WITHOUT: dict[str, tuple[bytes, str]] = {
     "an empty file": (b"", "cannot be read as a Parquet file"),
     "not Parquet": (b"PROVED\n" * 100, "cannot be read as a Parquet file"),
@@ -341,6 +335,7 @@ WITHOUT: dict[str, tuple[bytes, str]] = {
     "texts": (data_of(rows(certificate=pa.array(["{}", "{"]))), "column 'certificate' is string, expected binary"),
     "lists": (data_of(rows(certificate=pa.array([[b"{"], []]))), "column 'certificate' is list<"),
     "names as numbers": (data_of(rows(certificate=BYTES, name=pa.array([1, 2]))), "column 'name' is int64, expected"),
+    "names of other bytes": (data_of(rows(certificate=BYTES, name=NO_TEXT)), "cannot be read"),
     "indices as texts": (data_of(rows(certificate=BYTES, index=NAMES)), "column 'index' is string, expected int"),
     "two columns of that name": (
         data_of(pa.table([BYTES, BYTES], names=["certificate", "certificate"])), "expected one named 'certificate'"
@@ -386,3 +381,34 @@ def test_a_file_that_changes_while_it_is_read_is_an_error_that_names_it(kind: st
     (tmp_path / "a.parquet").write_bytes(WITHOUT[kind][0])
     with pytest.raises(InputError, match=r"a\.parquet: (cannot be read|changed while it was read: row 1 holds no)"):
         second.read()
+
+
+# Storage: paths and URIs behave alike; nobody sees half a file
+
+
+def write(path: str, data: bytes) -> None:
+    with storage.open_output(path) as stream:
+        stream.write(data)
+
+
+def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path) -> None:
+    write(str(tmp_path / "x"), b"before")
+    with pytest.raises(ZeroDivisionError), storage.open_output(str(tmp_path / "x")) as stream:
+        stream.write(b"half")
+        raise ZeroDivisionError
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+    assert (tmp_path / "x").read_bytes() == b"before"
+
+
+def test_files_are_listed_by_path_without_hidden_ones(tmp_path) -> None:
+    for name in ("b.PARQUET", "a/z.parquet", "a/.hidden.parquet", "_attempts/c.parquet", "a/text.txt"):
+        write(str(tmp_path / name), b"")
+    listed = storage.files_under(str(tmp_path))
+    assert [info.path.removeprefix(f"{tmp_path}/") for info in listed] == ["a/z.parquet", "b.PARQUET"]
+    (single,) = storage.files_under(str(tmp_path / "a" / "text.txt"))
+    assert single.path.endswith("text.txt"), "a file that is named is taken whatever its suffix"
+    (tmp_path / "none").mkdir()
+    with pytest.raises(InputError, match=r"holds no \*\.parquet"):
+        storage.files_under(str(tmp_path / "none"))
+    with pytest.raises(InputError, match=r"there is no such file or folder; expected \*\.parquet"):
+        storage.files_under(str(tmp_path / "nowhere"))

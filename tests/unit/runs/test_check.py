@@ -50,17 +50,14 @@ def test_the_right_head_agrees():
     assert len(lines) == 2
 
 
-def of_half(network: nn.Module) -> Head:
-    return replace(head_for(network), bias=None)
-
-
 DIFFERENT = {
     "a large epsilon": (OwnNetwork(epsilon=1e-3), head_for, LAYER, "epsilon=0.001; you gave 0.0001"),
     "a small epsilon": (OwnNetwork(epsilon=1e-6), head_for, LAYER, "epsilon=1e-6; you gave 0.0001"),
     "linear": (OwnNetwork(activation="linear"), head_for, LAYER, "activation='linear'; you gave 'log'"),
     "log": (OwnNetwork(epsilon=1e-5), lambda network: head_for(network, activation="linear"), LAYER,
             "activation='log' with epsilon=0.00001; you gave 'linear'"),
-    "a bias": (OwnNetwork(bias=True), of_half, LAYER, "one more bias a class ("),
+    "a bias": (OwnNetwork(bias=True), lambda network: replace(head_for(network), bias=None), LAYER,
+               "one more bias a class ("),
     "no bias": (OwnNetwork(), lambda network: replace(head_for(network), bias=torch.tensor([1.0, 0.0, -1.0])), LAYER,
                 "bias=None; you gave a bias"),
     "an early layer": (OwnNetwork(), head_for, "add_on_layers.0", "torch.sigmoid(latents): name the layer behind"),
@@ -139,7 +136,6 @@ def test_an_epsilon_of_nobody_is_fitted(epsilon, given):
     said = f"epsilon={written(epsilon)}, which explains all logits; you gave {written(given)}"
     assert not comparison.agrees and comparison.alike == (said,)
     assert f"the logits agree with {said}" in str(comparison)
-    assert check(head_for(network, epsilon=epsilon), network, LAYER, own_images(20)).agrees
 
 
 def test_a_number_that_explains_a_few_images_alone_is_no_explanation():
@@ -204,7 +200,6 @@ def test_how_many_images_are_right_is_said_where_labels_are_known(right, images,
     said = f"the network is right on {right} of {images} images, hardly more than chance: are the images normalised"
     assert [each.startswith(said) for each in comparison.warnings] == [True] * warned
     assert (f"warning: {said}" in str(comparison)) == warned
-    assert compare(head, given).right is None and "right on" not in str(compare(head, given))
 
 
 def test_bytes_that_were_not_divided_are_told():
@@ -237,8 +232,6 @@ def test_a_domain_that_leaves_out_what_the_layer_can_give_is_refused(ending, dom
     assert comparison.in_domain and not comparison.agrees
     lower, upper = (written(end) if end is not None else "no end" for end in (domain.lower, domain.upper))
     assert f"the layer ends in {range_}: the head's domain (from {lower} to {upper}) is narrower" in str(comparison)
-    wider = compared(network, head_for(network, domain=Box(-1, None)))
-    assert wider.agrees and wider.warnings == []
 
 
 def test_a_domain_that_ends_where_the_layer_does_not_is_told():
@@ -250,6 +243,8 @@ def test_a_domain_that_ends_where_the_layer_does_not_is_told():
     assert warning.startswith(
         "the layer ends in ReLU, after which latents lie in 0:, and the head's domain ends (from 0"
     )
+    wider = compared(network, head_for(network, domain=Box(-1, None)))
+    assert wider.agrees and wider.warnings == []
 
 
 def test_where_the_logits_are_can_be_said():
@@ -258,11 +253,6 @@ def test_where_the_logits_are_can_be_said():
     with pytest.raises(UsageError, match=r"returns \(12, 12\), \(12, 3\), \(12, 3\), expected one tensor"):
         compared(model, head, "network.add_on_layers")
     assert compared(model, head, "network.add_on_layers", logits=lambda output: output["scores"][0]).agrees
-
-
-def half_of_it(network: nn.Module) -> nn.Module:
-    network.last_layer.half()
-    return network
 
 
 @pytest.mark.parametrize("layer", [LAYER, f"_orig_mod.{LAYER}"])
@@ -281,7 +271,7 @@ REFUSED = [
     ({"layer": "features"}, LatentsError, r"6 channels in shape .*, expected the head.s 8"),
     ({"network": lambda net: net.half()}, UsageError, "torch.float16, expected float32"),
     ({"network": lambda net: net.bfloat16()}, UsageError, "torch.bfloat16, expected"),
-    ({"network": half_of_it}, UsageError, "torch.float16, expected float32"),
+    ({"network": lambda net: net.last_layer.half() and net}, UsageError, "torch.float16, expected float32"),
     ({"network": lambda net: net.to("meta")}, UsageError, "model holds no numbers"),
     ({"network": lambda net: head_for(net)}, UsageError, "model is a Head, expected a torch"),
     ({"head": lambda net: net}, UsageError, r"head is a module \(OwnNetwork\), expected a verale"),

@@ -8,11 +8,13 @@ import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 import torch
+from support.cases import every
 from support.small import small_head, small_latents
 
 from verale.certificate import Certificate
@@ -32,6 +34,7 @@ from verale.search.paradigms.of_patches import OfPatches
 HEAD = small_head("euclidean")
 LATENTS = small_latents(HEAD, images=5)
 OPTIONS = SearchOptions("projection", batch=2)
+IMAGES = [f"{index:06d}.ale.json" for index in range(6)]
 
 pytestmark = pytest.mark.usefixtures("searched_once")
 
@@ -64,27 +67,24 @@ def whole(tmp_path_factory) -> dict[str, object]:
     return contents(folder)
 
 
-def test_the_folder_holds_certificates_a_table_and_what_the_run_was(tmp_path, whole) -> None:
+def test_the_folder_holds_certificates_a_table_and_what_the_run_was(whole) -> None:
     inputs = ["head.safetensors", "latents.safetensors"]
-    certificates = [f"{index:06d}.ale.json" for index in range(5)]
-    assert sorted(whole) == [*certificates, "explanations.csv", "files.json", *inputs, "run.json"]
+    assert sorted(whole) == [*IMAGES[:5], "explanations.csv", "files.json", *inputs, "run.json"]
     described = json.loads(whole["run.json"])
     assert described["head"] == HEAD.digest and described["latents"] == digest_of_all(as_patches(LATENTS))
     assert (described["images"], described["batch"], described["paradigm"]) == (5, 2, "projection")
 
 
 def test_the_table_tells_what_other_paradigms_gave(tmp_path) -> None:
-    rows = run(tmp_path, options=SearchOptions("readable", batch=2))
+    rows, paradigms = (
+        run(tmp_path, options=SearchOptions("readable", batch=2)),
+        {"evidence", "top_k", "mixed", "projection"},
+    )
     described = json.loads((tmp_path / "run.json").read_text())
-    assert described["paradigm"] == "readable" and set(described["paradigms"]) == {
-        "evidence",
-        "top_k",
-        "mixed",
-        "projection",
-    }
+    assert described["paradigm"] == "readable" and set(described["paradigms"]) == paradigms
     for row in rows:
         others = dict(other.split(" ", 1) for other in row.others.split("; "))
-        assert {row.paradigm, *others} == {"evidence", "top_k", "mixed", "projection"}
+        assert {row.paradigm, *others} == paradigms
         assert all(rest.startswith(("given up at ", "not tried: ")) or int(rest) > 0 for rest in others.values())
     assert all(row.others is None for row in run(tmp_path / "one", options=SearchOptions("top_k")))
 
@@ -163,52 +163,54 @@ def test_a_batch_is_explained_again_as_a_whole_unless_images_are_searched_alone(
     assert [row.index for row in read_table(tmp_path / "explanations.csv")] == list(range(5))
 
 
-@pytest.mark.parametrize(
+def projection(**changes: object) -> dict[str, object]:
+    return {"options": SearchOptions("projection", **{"batch": 2} | changes)}  # type: ignore[arg-type]
+
+
+@every(
     ("changes", "named"),
     [
         ({"head": small_head("euclidean", seed=7)}, "head"),
         ({"latents": LATENTS * 0.5}, "latents"),
         ({"latents": LATENTS[:4]}, "images 5 there, 4 here"),
         ({"options": SearchOptions("top_k", batch=2)}, "paradigm projection there, top_k here"),
-        ({"options": SearchOptions("projection", order="nearest", batch=2)}, "order"),
-        ({"options": SearchOptions("projection", tolerance=0.01, batch=2)}, "tolerance 0.0 there, 0.01 here"),
-        ({"options": SearchOptions("projection", batch=3)}, "batch 2 there, 3 here"),
-        (
-            {"options": SearchOptions("projection", avoid=Avoid((3,)), batch=2)},
-            "avoid nothing there, prototypes 3 here",
-        ),
-        (
-            {"options": SearchOptions("projection", costs=Costs.of({3: 2}), batch=2)},
-            "costs nothing there, prototypes:3=2 here",
-        ),
+        (projection(order="nearest"), "order"),
+        (projection(tolerance=0.01), "tolerance 0.0 there, 0.01 here"),
+        (projection(batch=3), "batch 2 there, 3 here"),
+        (projection(avoid=Avoid((3,))), "avoid nothing there, prototypes 3 here"),
+        (projection(costs=Costs.of({3: 2})), "costs nothing there, prototypes:3=2 here"),
         ({"labels": [0, 1, 2, 0, 1]}, "labels nothing there"),
     ],
 )
-def test_another_run_is_refused_and_nothing_is_changed(changes, named, tmp_path) -> None:
-    run(tmp_path, 2)
-    before = contents(tmp_path)
+def test_another_run_is_refused_and_nothing_is_changed(changes, named, begun) -> None:
+    before = contents(begun)
     with pytest.raises(InputError, match=f"holds certificates of another run .*{named}.*overwrite=True"):
-        run(tmp_path, **changes)
-    assert contents(tmp_path) == before
+        run(begun, **changes)
+    assert contents(begun) == before
 
 
-def test_a_stranger_among_the_run_s_files_is_refused(tmp_path) -> None:
-    run(tmp_path)
-    (tmp_path / "000005.ale.json").write_bytes(b"mine")
-    with pytest.raises(InputError, match=r"holds 000005\.ale\.json, which is not of this run; move it away"):
-        run(tmp_path)
-
-
-@pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000])
-def test_an_invalid_description_is_refused(text, tmp_path) -> None:
+@pytest.fixture
+def begun(tmp_path) -> Path:
+    """A run that has explained two images of five."""
     run(tmp_path, 2)
-    (tmp_path / "run.json").write_text(text)
+    return tmp_path
+
+
+def test_a_stranger_among_the_run_s_files_is_refused(begun) -> None:
+    (begun / "000005.ale.json").write_bytes(b"mine")
+    with pytest.raises(InputError, match=r"holds 000005\.ale\.json, which is not of this run; move it away"):
+        run(begun)
+
+
+@every("text", ["{", "[]", "[" * 100_000])
+def test_an_invalid_description_is_refused(text, begun) -> None:
+    (begun / "run.json").write_text(text)
     with pytest.raises(InputError, match=r"run\.json: is not what verale explain writes.*move it away"):
-        run(tmp_path)
+        run(begun)
     with pytest.raises(InputError, match=r"run\.json: is there already; verale did not write it, or it was changed"):
-        run(tmp_path, how=RunOptions(overwrite=True))
-    (tmp_path / "run.json").unlink()
-    run(tmp_path, how=RunOptions(overwrite=True))
+        run(begun, how=RunOptions(overwrite=True))
+    (begun / "run.json").unlink()
+    run(begun, how=RunOptions(overwrite=True))
 
 
 def test_latents_captured_in_the_folder_and_others_do_not_mix(tmp_path) -> None:
@@ -224,7 +226,7 @@ def test_latents_captured_in_the_folder_and_others_do_not_mix(tmp_path) -> None:
     assert len(run(tmp_path)) == 5
 
 
-@pytest.mark.parametrize(
+@every(
     ("changes", "error"),
     [
         ({"options": SearchOptions("sparse")}, UsageError),
@@ -238,9 +240,6 @@ def test_what_cannot_be_explained_leaves_no_folder(changes, error, tmp_path) -> 
     with pytest.raises(error):
         run(tmp_path / "out", **changes)
     assert not (tmp_path / "out").exists()
-
-
-def test_a_folder_that_cannot_be_created(tmp_path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(InputError, match=r"file/out: cannot be created"):
         run(tmp_path / "file" / "out")
@@ -266,9 +265,7 @@ def test_a_line_says_what_the_head_and_the_certificate_say(tmp_path) -> None:
 
 SIX = small_latents(HEAD, images=6)
 ONE_BY_ONE = SearchOptions("projection", batch=1)
-IMAGES = [f"{index:06d}.ale.json" for index in range(6)]
 MOVED = "was moved, or replaced by another folder, while this command wrote into it"
-REMOVED = "was removed while this command wrote into it, and so is what it has written: the same command begins anew"
 
 
 def run_until(folder: Path, meanwhile: Callable[[], object] = lambda: None, after: int = 2) -> None:
@@ -277,6 +274,12 @@ def run_until(folder: Path, meanwhile: Callable[[], object] = lambda: None, afte
         for index, _ in enumerate(opened, 1):
             if index == after:
                 meanwhile()
+
+
+def require_whole(folder: Path) -> None:
+    """The same command ends the run."""
+    run_until(folder)
+    assert certificates(folder) == IMAGES and len(read_table(folder / TABLE)) == 6
 
 
 def certificates(folder: Path) -> list[str]:
@@ -296,17 +299,32 @@ def test_a_run_whose_folder_is_moved_ends_and_goes_on_there(after: int, out: Pat
     assert not out.exists(), "nothing is written at the old path"
     assert certificates(to) == IMAGES[:after]
     assert [row.index for row in read_table(to / TABLE)] == list(range(after)), "every certificate counts"
-    run_until(to)
-    assert certificates(to) == IMAGES and len(read_table(to / TABLE)) == 6
+    require_whole(to)
 
 
-@pytest.mark.parametrize("after", [2, 6])
-def test_a_run_whose_folder_is_removed_ends_and_makes_no_other(after: int, out: Path) -> None:
-    with pytest.raises(InputError, match=REMOVED):
-        run_until(out, lambda: shutil.rmtree(out), after)
-    assert not out.exists()
-    run_until(out)
-    assert certificates(out) == IMAGES
+REMOVALS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "the folder": (shutil.rmtree, "was removed while .* and so is what it has written: the same command begins anew"),
+    "a certificate": (
+        lambda out: (out / IMAGES[0]).unlink(),
+        rf"lacks 1 of the certificates that this run wrote \({IMAGES[0]}\).*The same command writes them again",
+    ),
+    "the description": (
+        lambda out: (out / "run.json").unlink(),
+        r"run\.json: was removed while this command wrote here, and is there again",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REMOVALS)
+def test_what_is_removed_meanwhile_is_missed_and_written_again(what: str, out: Path) -> None:
+    """Of a folder that is removed no other one is made."""
+    remove, said = REMOVALS[what]
+    for after in (2, 6):
+        folder = out / f"{after}"
+        with pytest.raises(InputError, match=said):
+            run_until(folder, partial(remove, folder), after)
+        assert folder.exists() == (what != "the folder")
+        require_whole(folder)
 
 
 def test_two_runs_are_never_in_one_folder(out: Path, tmp_path: Path) -> None:
@@ -322,23 +340,6 @@ def test_two_runs_are_never_in_one_folder(out: Path, tmp_path: Path) -> None:
         run_until(out, replace)
     assert certificates(out) == IMAGES[:1] and len(read_table(out / TABLE)) == 1
     assert certificates(tmp_path / "moved") == IMAGES[:2]
-
-
-@pytest.mark.parametrize("after", [2, 6])
-def test_certificates_that_are_removed_are_missed_and_written_again(after: int, out: Path) -> None:
-    removed = rf"lacks 1 of the certificates that this run wrote \({IMAGES[0]}\).*The same command writes them again"
-    with pytest.raises(InputError, match=removed):
-        run_until(out, lambda: (out / IMAGES[0]).unlink(), after)
-    run_until(out)
-    assert certificates(out) == IMAGES and len(read_table(out / TABLE)) == 6
-
-
-@pytest.mark.parametrize("after", [2, 6])
-def test_a_description_that_is_removed_is_missed_and_written_again(after: int, out: Path) -> None:
-    with pytest.raises(InputError, match=r"run\.json: was removed while this command wrote here, and is there again"):
-        run_until(out, lambda: (out / "run.json").unlink(), after)
-    run_until(out)
-    assert certificates(out) == IMAGES and len(read_table(out / TABLE)) == 6
 
 
 @pytest.mark.parametrize("goes_on", [False, True])
@@ -367,8 +368,7 @@ def test_files_that_are_replaced_are_missed_and_stay(how: str, name: str, goes_o
     file.unlink()
     if name == "run.json":
         file.write_bytes(whole)
-    run_until(out)
-    assert certificates(out) == IMAGES and len(read_table(out / TABLE)) == 6
+    require_whole(out)
 
 
 def interrupt() -> None:

@@ -15,6 +15,7 @@ import pytest
 import torch
 from PIL import Image
 from support import files
+from support.cases import every
 from support.networks import drawn_picture, network_file, picture_digest, pictures_file, png, small_layers
 
 from verale.checker.auditor import Auditor
@@ -30,13 +31,14 @@ from verale.runs.source import load_source
 
 PICTURES = [drawn_picture((1, 4, 4), seed) for seed in range(9)]
 COSINE = {"geometry": {"kind": "cosine", "epsilon": (2.0**-10).hex()}, "similarity": files.IDENTITY}
+WEIGHT = [[1.0] * 3, [-1.0] * 3]
 PROTOTYPES = [[0.25, 0.75], [0.5, 0.5], [0.875, 0.125]]
 
 
 @pytest.fixture
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """Of a head of distances, unless a test asks for others."""
-    head = files.head([[1.0] * 3, [-1.0] * 3], PROTOTYPES, **getattr(request, "param", {}))
+    head = files.head(WEIGHT, PROTOTYPES, **getattr(request, "param", {}))
     (tmp_path / "head.safetensors").write_bytes(head)
     (tmp_path / "network.safetensors").write_bytes(network_file(*small_layers(), mean=[0.5], std=[0.25]))
     (tmp_path / "images").mkdir()
@@ -158,7 +160,7 @@ def test_what_was_found_among_other_pictures_or_for_another_head_is_not_taken(
         for number in range(3, 9):
             (folder / "images" / f"{number}.png").unlink()
     else:
-        head = files.head([[1.0] * 3, [-1.0] * 3], PROTOTYPES[::-1])
+        head = files.head(WEIGHT, PROTOTYPES[::-1])
         (folder / "head.safetensors").write_bytes(head)
     resumed = search(folder).run()
     assert "the search begins again" in caplog.text
@@ -166,12 +168,12 @@ def test_what_was_found_among_other_pictures_or_for_another_head_is_not_taken(
     assert resumed == search(folder).run()
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"_type": "urn:verale:origins-search:v1"}', "\xff"])
-def test_a_file_in_the_way_of_what_is_noted_is_refused_and_kept(folder: Path, text: str) -> None:
-    (folder / "origins.json.partial").write_bytes(text.encode("latin-1"))
+@every("data", [b"", b"[]", b"{}", b'{"_type": "urn:verale:origins-search:v1"}', b"\xff"])
+def test_a_file_in_the_way_of_what_is_noted_is_refused_and_kept(folder: Path, data: bytes) -> None:
+    (folder / "origins.json.partial").write_bytes(data)
     with pytest.raises(InputError, match="is no unfinished search of this command"):
         search(folder).run()
-    assert (folder / "origins.json.partial").read_bytes() == text.encode("latin-1")
+    assert (folder / "origins.json.partial").read_bytes() == data
     assert not (folder / "origins.json").exists()
 
 
@@ -183,43 +185,39 @@ def test_files_that_cannot_be_read_are_left_out_and_named(folder: Path, caplog: 
     assert "A.png is left out" in caplog.text and "B.png is left out" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("geometry", "prototypes"),
-    [({"kind": "inner_product", "radius": None}, PROTOTYPES), ({"kind": "softmax"}, None)],
-    ids=["inner_product", "softmax"],
+INNER_PRODUCT = {"geometry": {"kind": "inner_product", "radius": None}, "similarity": files.IDENTITY}
+
+
+@every(
+    ("head", "said"),
+    [
+        (files.head(WEIGHT, PROTOTYPES, **INNER_PRODUCT), "inner_product"),
+        (files.head([[1.0] * 2, [-1.0] * 2], geometry=files.SOFTMAX, similarity=files.IDENTITY), "softmax"),
+        (files.head([[1.0], [-1.0]], [[0.5]]), "gives 2 channels, the head receives 1"),
+    ],
 )
-def test_a_head_without_origins_is_refused_by_name(
-    folder: Path, geometry: dict[str, object], prototypes: object
-) -> None:
-    weight = [[1.0] * 2, [-1.0] * 2] if prototypes is None else [[1.0] * 3, [-1.0] * 3]
-    head = files.head(weight, prototypes, geometry=geometry, similarity=files.IDENTITY)  # type: ignore[arg-type]
+def test_a_head_without_origins_or_of_another_network_is_refused(folder: Path, head: bytes, said: str) -> None:
     (folder / "head.safetensors").write_bytes(head)
-    with pytest.raises(UsageError, match=str(geometry["kind"])):
-        search(folder)
-
-
-def test_another_networks_head_is_refused(folder: Path) -> None:
-    (folder / "head.safetensors").write_bytes(files.head([[1.0], [-1.0]], [[0.5]]))
-    with pytest.raises(UsageError, match="gives 2 channels, the head receives 1"):
+    with pytest.raises(UsageError, match=said):
         search(folder)
 
 
 def test_of_latents_outside_the_domain_nothing_is_stated(folder: Path) -> None:
-    head = files.head([[1.0] * 3, [-1.0] * 3], PROTOTYPES, domain=files.domain(0.0, 2.0**-6))
+    head = files.head(WEIGHT, PROTOTYPES, domain=files.domain(0.0, 2.0**-6))
     (folder / "head.safetensors").write_bytes(head)
     found = search(folder).run()
     assert all(isinstance(each, Unstated) and "beyond the head's domain" in each.why for each in found)
     assert not (folder / "origins.json").exists()
 
 
-@pytest.mark.parametrize("square", [0.0, 5e-324, 1e-30, 0.25, 2.0, 1e10, 1.7e308])
+@every("square", [0.0, 5e-324, 1e-30, 0.25, 2.0, 1e10, 1.7e308])
 def test_a_stated_distance_is_no_less_and_little_more(square: float) -> None:
     stated = origins._distance(square)
     assert Fraction(stated) ** 2 >= Fraction(square)
     assert stated <= 1.02 * math.sqrt(square) + 5e-324
 
 
-@pytest.mark.parametrize("cosine", [-1.0, -0.3, 0.0, 0.5, 0.999999, math.nextafter(1.0, 0.0), 1.0])
+@every("cosine", [-1.0, -0.3, 0.0, 0.5, 0.999999, math.nextafter(1.0, 0.0), 1.0])
 def test_a_stated_cosine_is_no_greater_and_little_less(cosine: float) -> None:
     stated = origins._cosine(cosine)
     assert Fraction(stated) <= Fraction(cosine)

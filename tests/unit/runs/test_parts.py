@@ -268,10 +268,6 @@ def test_processes_have_one_thread_each(of_two_processes) -> None:
     assert "1 1" in messages and "2 2" not in messages
 
 
-def batches_of(device: str, most: float, needed: float) -> Batches:
-    return SimpleNamespace(options=SimpleNamespace(device=device, bytes=most), bytes_at_once=needed)  # type: ignore[return-value]
-
-
 @pytest.mark.parametrize(
     ("device", "most", "needed", "jobs", "expected"),
     [
@@ -285,7 +281,8 @@ def batches_of(device: str, most: float, needed: float) -> Batches:
 )
 def test_the_memory_allowed_is_that_of_all(device, most, needed, jobs, expected, monkeypatch, caplog) -> None:
     monkeypatch.setattr(module, "cores", lambda: 3)
-    assert module._processes(batches_of(device, most, needed), jobs) == expected
+    batches: Any = SimpleNamespace(options=SimpleNamespace(device=device, bytes=most), bytes_at_once=needed)
+    assert module._processes(batches, jobs) == expected
     less = device == "cpu" and jobs is not None and expected < jobs
     assert [record.getMessage() for record in caplog.records] == (
         [f"{expected} processes explain, not 4: more would exceed the memory allowed (max_memory)"] if less else []
