@@ -31,10 +31,10 @@ report/collect.py Collection.origin_of: a patch of another network's grid is out
 report/page.py page: the caption stands beside whatever picture there is
     told.caption if j in training.parts else told.sentence => told.caption
     unit/cli/test_origins.py::test_without_its_picture_the_sentence_names_it
-report/verdicts.py _is_near: a prototype is whatever patch is nearest
+report/verdicts.py _told: a prototype is whatever patch is nearest
     (_NEAR * origin.distance) ** 2 <= length => True
     unit/report/test_verdicts.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[euclidean-arb-arb]
-report/verdicts.py _is_near: a prototype is whatever direction is nearest
+report/verdicts.py _told: a prototype is whatever direction is nearest
     origin.cosine >= _LEAST_COSINE => True
     unit/report/test_verdicts.py::test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be[cosine-arb-arb]
 runs/audit.py origins_auditor: the head is read again
@@ -628,7 +628,7 @@ certificate/words.py as_claimed: a margin that nobody proved is told as one that
 report/page_files/detail.js: a clause names fewer prototypes than it exempts
     meantBy(one.except, detail.count) : prototype => meantBy(one.except.slice(1), detail.count) : prototype
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[exp_distance-top_k]
-report/explanation.py _clause: other prototypes are other than those that the clause exempts
+report/explanation.py _clauses: other prototypes are other than those that the clause exempts
     exempt == named => named is not None
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[exp_distance-top_k]
 report/account.py _Ledger.takes: the better end of an activation counts
@@ -746,7 +746,7 @@ report/single.py Shown.about_image: a true class is one
     f'true class {self.label} ({AS_LABELLED})' => f'true class {self.label}'
     end_to_end/test_show.py::test_sentence_numbers_margins_size_image_and_verdict
 report/collect.py Collection.notes_on: classes have the names of source.json
-    OWN_NAMES if self.own_names else '' => ''
+    [OWN_NAMES] if self.own_names else [] => []
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[figure]
 report/collect.py Collection.grid_of: patches lie where any latents say
     None if beside is None else beside.shape => None

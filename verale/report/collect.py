@@ -318,17 +318,14 @@ class Collection:
     def notes_on(self, item: Item) -> list[str]:
         """What a reader of one certificate has to know: that the class is proved for float32 too, and how the head
         computes it; what is not proved, and what nothing checks."""
-        deployed = ""
+        notes = []
         if "deployment" in item.verdict.proved:
             how = claim_in_words("deployment", item.record or {})
-            deployed = f"Proved too: {how}, the class of the head in float32."
-        notes = [
-            deployed,
-            item.verdict.not_proved,
-            "" if item.label is None else labelled(self.name_of(item.label)),
-            OWN_NAMES if self.own_names else "",
-        ]
-        return list(filter(None, notes))
+            notes.append(f"Proved too: {how}, the class of the head in float32.")
+        notes.append(item.verdict.not_proved)
+        notes += [] if item.label is None else [labelled(self.name_of(item.label))]
+        notes += [OWN_NAMES] if self.own_names else []
+        return notes
 
     @property
     def files(self) -> list[Path]:
@@ -432,9 +429,7 @@ def collect(
     for row in rows if given.is_dir() else ():
         if row.certificate is None:
             why = row.reason or "the table gives no reason"
-            item = Item(
-                None, problem=why, predicted=row.predicted, index=row.index, label=row.label, seconds=row.seconds
-            )
+            item = Item(None, None, None, None, why, row.predicted, row.index, label=row.label, seconds=row.seconds)
             items.append(_with_image(item, matcher.image(row.index, True)))  # the table numbers them as latents are
     items.sort(key=lambda item: (item.index is None, item.index or 0))
     collection = Collection(folder, tuple(items), read_head, read_latents, head_file, inputs.latents, source, drawn)

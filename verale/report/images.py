@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from verale.checker.errors import FormatError
 from verale.checker.read.pictures import LARGEST_PNG, SIGNATURE, Picture, read_png
@@ -45,7 +45,6 @@ PICTURES = "prototypes"
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 
 
-Held = TypeVar("Held", Picture, bytes)
 _CHANNELS = (1, 3)
 """Of pictures that networks see: a grey PNG file may stand for either."""
 _LARGEST = 2**24
@@ -157,9 +156,8 @@ class Matcher:
         proposed = number if index is None else index
         if proposed is None or not proposed < len(source.files):
             file = self._find(picture)
-            if source.files:
-                return None, self._unnoted(file, picture, False)
-            return index, None if file is None else self._unnoted(file, picture, False)
+            match = None if file is None and not source.files else self._unnoted(file, picture, False)
+            return None if source.files else index, match
         noted, sha256, label = source.files[proposed], source.digests[proposed], source.labels[proposed]
         places = [noted]  # where the file may lie
         if source.folder is not None and noted.is_relative_to(source.folder):
@@ -183,8 +181,8 @@ class Matcher:
         for file in noted:
             picture = named_picture(self._bytes(file), digest)
             if picture is not None:
-                if (kept := self._kept(picture, len(picture.values))) is not None:
-                    self._held[digest] = kept
+                if self._has_room(len(picture.values)):
+                    self._held[digest] = picture
                 return file
         while digest not in self._file_of:
             other = next(self._others, None)
@@ -222,12 +220,11 @@ class Matcher:
             return b""
         return data if len(data) <= LARGEST_PNG else b""
 
-    def _kept(self, held: Held, size: int) -> Held | None:
-        """What is to be drawn, if there is room for its size in bytes."""
-        if size > self._room:
-            return None
-        self._room -= size
-        return held
+    def _has_room(self, size: int) -> bool:
+        """Whether what is to be drawn is kept, of so many bytes."""
+        kept = size <= self._room
+        self._room -= size if kept else 0
+        return kept
 
     def index_of(self, named: str | None, number: int | None) -> int | None:
         """The index of a certificate's image among the latents; None where it is none of them.
@@ -261,7 +258,7 @@ class Matcher:
             return Match(noted, sha256, label, GONE)
         data = self._read(self._source.admitted(file) or file)
         note = AS_NOTED if by_latents and self._noted else BY_ORDER
-        return Match(file, sha256, label, note, held=self._kept(data, len(data)))
+        return Match(file, sha256, label, note, held=data if self._has_room(len(data)) else None)
 
     def _file(self, noted: Path, sha256: str) -> Path | None:
         """The file with a digest: where it is noted, or wherever in the folder it lies now."""

@@ -11,7 +11,6 @@ import io
 from base64 import b64decode
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +22,7 @@ from verale.checker.certificate import ActivationStatement, Certificate
 from verale.errors import InputError, LatentsError, naming
 from verale.report.account import Account, proved_account
 from verale.report.collect import Collection, Item
+from verale.report.estimates import Estimates, estimates_of, favoured_classes, given_and_taken, standing_of
 from verale.report.explanation import conditions, named_prototypes, narrower
 from verale.report.grid import Grid
 from verale.report.page_check import Checking
@@ -31,7 +31,6 @@ from verale.report.thumbnails import ImageFile, Window, thumbnail, to_draw, wind
 
 if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
-    from verale.report.estimates import Estimates, Standing
 
 _FRAME = 80
 """About the bytes around each block, and around each image."""
@@ -95,6 +94,8 @@ class Full:
         self.images: list[str] = []
         self.rows: dict[str, list[Any]] = {"full": [], "shown": [], "prototypes": []}
         self.unread: list[str] = []
+        # How activations stand among those of all images, where known.
+        self._standing = None if collection.checked_head is None else standing_of(collection)
 
     def add(self, item: Item) -> None:
         """Add an item. Raises InputError: latents that do not fit the head."""
@@ -145,35 +146,27 @@ class Full:
                 column.append(value)
         self._entries, self._size = [], 0
 
-    @cached_property
-    def _standing(self) -> Standing | None:
-        """How activations stand among those of all images, where known."""
-        from verale.report.estimates import Standing
-
-        return None if self._collection.checked_head is None else Standing.of(self._collection)
-
     def _told(self, item: Item, certificate: Certificate, picture: str) -> tuple[dict[str, object], list[int] | None]:
         """An item's certificate with estimates for people, and what the checker in the page is asked; also the
         prototypes that add to its proved lead, those that add most first; None where that is not known. `picture` is
         the image as a data URI, empty without one."""
-        from verale.report.estimates import estimates_of, given_and_taken
-
         collection, account, now, standing = self._collection, None, [], {}
         head, numbers = collection.checked_head, collection.numbers
         if head is not None and numbers is not None and not (item.record and item.record["reason"] == "limit"):
             account = proved_account(item.data, certificate, head, numbers)
         with naming(collection.latents_path, LatentsError):
-            estimates = estimates_of(certificate, collection.head, collection.latents_of(item))
+            image = collection.latents_of(item)
+            estimates = estimates_of(certificate, collection.head, image)
         if account is not None and collection.head is not None and estimates.activations:
             # Of each rival that is told what the class gets, and what is taken back, at this image.
             rivals = [each.rival for each in account.closest]
             pairs = given_and_taken(collection.head, estimates, account.predicted, rivals)
             now = [[about(given), about(taken)] for given, taken in pairs]
         count, place = item.count, item.index
-        if self._standing is not None and place is not None and place < len(self._standing) and count is not None:
+        if self._standing is not None and image is not None and place is not None and count is not None:
             # By statement about an activation where the image's own stands among all images.
             standing = {
-                number: self._standing.told(place, statement.prototype)
+                number: self._standing(place, statement.prototype)
                 for number, statement in enumerate(certificate.statements)
                 if isinstance(statement, ActivationStatement) and statement.prototype < count
             }
@@ -296,8 +289,6 @@ class EmbeddedPrototypes:
     ) -> EmbeddedPrototypes:
         """Pictures of which prototypes are proved to be parts by the network with this digest, their own, then training
         images; what fits into `room` bytes. What is missing is noted."""
-        from verale.report.estimates import favoured_classes
-
         source, left, unread, left_out = collection.source, room, 0, 0
         uris: list[str] = []
         places: dict[object, int | None] = {}
