@@ -93,13 +93,6 @@ def test_what_claims_no_instance_is_not_just_called_proved(folder, tmp_path):
     assert sorted(item.verdict.caveat for item in read.items) == ["instance not checked"] * 3 + ["no instance claimed"]
 
 
-def test_a_verdict_is_for_the_same_bytes_only(folder):
-    log = audit_log_of(folder)
-    path = folder / "000000.ale.json"
-    path.write_bytes(path.read_bytes() + b"\n")
-    assert statuses(with_verdicts_from(collect(folder), log)) == [NOT_AUDITED, *["PROVED"] * 3]
-
-
 def test_a_verdict_of_now_is_for_the_bytes_that_are_shown(folder):
     """Certificates change after they were read for the page: one that is none takes the place of a proved one, and a
     proved one that of one that is none."""
@@ -194,6 +187,10 @@ def test_of_several_verdicts_the_weakest_counts(folder):
         assert collection.items[0].verdict.proved == {"entailment", "instance"}
     for collection in judged(folder, *less, *plain, *more):
         assert {(item.status, item.record["reason"]) for item in collection.items} == {("NOT_PROVED", "limit")}
+    none = [unusable("a", "gone", record["run"], record["sha256"]).record for record in plain]
+    for records, status in (((*none, *plain), "PROVED"), (none, "UNUSABLE")):  # any counts where there was none
+        for collection in judged(folder, *records):
+            assert statuses(collection) == [status] * 4
 
 
 def test_a_failure_without_the_latents_counts_beside_a_proof_with_them(copies):
@@ -201,15 +198,6 @@ def test_a_failure_without_the_latents_counts_beside_a_proof_with_them(copies):
     less = records_of(audit_log_of(none, "--limit", "1e-7", "--kernel", "arb"))
     for collection in judged(own, *less, *records_of(audit_log_of(own))):
         assert statuses(collection) == ["NOT_PROVED"] * 4
-
-
-def test_a_verdict_counts_where_there_was_none_at_first(folder):
-    records = records_of(audit_log_of(folder))
-    none = [unusable("a", "gone", record["run"], record["sha256"]).record for record in records]
-    for collection in judged(folder, *none, *records):
-        assert statuses(collection) == ["PROVED"] * 4
-    for collection in judged(folder, *none):
-        assert statuses(collection) == ["UNUSABLE"] * 4
 
 
 def test_a_log_that_contradicts_itself_is_refused(folder):
@@ -225,7 +213,11 @@ def test_a_log_that_contradicts_itself_is_refused(folder):
 
 
 def test_verdicts_of_another_version_are_told_as_such(folder):
+    """And a verdict is for the same bytes only."""
     log = audit_log_of(folder)
+    path = folder / "000000.ale.json"
+    path.write_bytes(path.read_bytes() + b"\n")
+    assert statuses(with_verdicts_from(collect(folder), log)) == [NOT_AUDITED, *["PROVED"] * 3]
     assert with_verdicts_from(collect(folder), log).audited == f"read from {log.name}"
     log.write_text(log.read_text().replace(records_of(log)[0]["run"]["checker"]["sha256"], "0" * 64))
     collection = with_verdicts_from(collect(folder), log)
@@ -274,22 +266,15 @@ def test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be(
 
 
 def test_what_is_not_proved_is_never_told_as_proved(found: Path) -> None:
+    """Of one that is left out that is said; a file of another head is refused."""
     document = json.loads((found / "origins.json").read_bytes())
     document["origins"][0]["patch"] = 0
+    document["origins"] = document["origins"][:1]
     (found / "origins.json").write_text(json.dumps(document))
     said = sentences(found)
     assert said[0].startswith("prototype 0 is not proved to be the patch in row 0, column 0")
     assert "proved:" not in said[0]
-
-
-def test_of_a_prototype_that_is_left_out_that_is_said(found: Path) -> None:
-    document = json.loads((found / "origins.json").read_bytes())
-    document["origins"] = document["origins"][:1]
-    (found / "origins.json").write_text(json.dumps(document))
-    assert sentences(found)[1] == "prototype 1: of where it comes from the origins file says nothing"
-
-
-def test_an_origins_file_of_another_head_is_refused(found: Path) -> None:
+    assert said[1] == "prototype 1: of where it comes from the origins file says nothing"
     (found / "head.safetensors").write_bytes(files.head([[1.0] * 2, [-1.0] * 2], [[0.5, 0.5], [1.0, 0.0]]))
     with pytest.raises(InputError, match="speaks of the head"):
         sentences(found)
