@@ -726,16 +726,16 @@ certificate/words.py VerdictInWords.begun: what was not checked of a picture is 
     end_to_end/test_displayed_pictures.py::test_of_a_picture_that_was_not_checked_nothing_is_called_proved[compact]
 certificate/words.py not_proved: the proof of a picture is denied
     of_picture = 'picture' in proved => of_picture = False
-    end_to_end/test_displayed_pictures.py::test_the_proof_of_the_picture_is_told_and_not_denied[figure]
+    end_to_end/test_displayed_pictures.py::test_the_proof_of_the_picture_is_told_and_not_denied[real-figure]
 certificate/words.py VerdictInWords.proved: what is claimed is proved
     state == 'proved' => state
     end_to_end/test_displayed_pictures.py::test_of_a_picture_that_was_not_checked_nothing_is_called_proved[show]
 certificate/words.py how_computed: every picture is proved in real arithmetic
     arithmetic or '' => 'real'
-    end_to_end/test_displayed_pictures.py::test_its_arithmetic_is_told[html]
+    end_to_end/test_displayed_pictures.py::test_the_proof_of_the_picture_is_told_and_not_denied[float32-html]
 report/table.py frame: no column says so
     _cells(collection, item) => _cells(collection, __import__('dataclasses').replace(item, record=None))
-    end_to_end/test_displayed_pictures.py::test_the_proof_of_the_picture_is_told_and_not_denied[parquet]
+    end_to_end/test_displayed_pictures.py::test_the_proof_of_the_picture_is_told_and_not_denied[real-parquet]
 report/picture.py picture: a figure hides a mistake
     item.correct => None
     end_to_end/test_displayed_pictures.py::test_true_classes_are_as_labelled_and_mistakes_are_told[figure]

@@ -45,15 +45,8 @@ _KEPT = Fraction(4, 5)
 
 @dataclass(frozen=True)
 class Line:
-    """A prototype of the class.
-
-    Attributes:
-        prototype: its number.
-        statement: the number of the statement about it; None where its activation follows from other statements.
-        similarity: its activation at least.
-        weight: D_j, about.
-        points: their product at least.
-    """
+    """A prototype of the class: at least how active it is (`similarity`), about its `weight` D_j, and at least what
+    their product is; and the number of the `statement` about it, None where its activation follows from others."""
 
     prototype: int
     statement: int | None
@@ -64,14 +57,8 @@ class Line:
 
 @dataclass(frozen=True)
 class Against:
-    """One rival.
-
-    Attributes:
-        rival: the class.
-        given: what the class gets at least, its prototypes and the biases together.
-        taken: what all prototypes of other classes take back at most; below 0 where they give something.
-        lead: the difference.
-    """
+    """One rival class: at least what the class gets of its prototypes and the biases, at most what all prototypes of
+    other classes take back, below 0 where they give something, and the difference."""
 
     rival: int
     given: str

@@ -449,15 +449,8 @@ def item_beside(file: str, source: Source) -> Item:
 
 
 def own_latents(certificate: Certificate, latents: Tensor, index: int | None = None) -> Tensor | None:
-    """The latents (1, ...) of a certificate's image, for estimates.
-
-    Args:
-        latents: (N, ...).
-        index: of the image among them, where the certificate names none; None where it is not known, either.
-
-    Raises:
-        LatentsError: the latents that it names are not among these.
-    """
+    """The latents (1, ...) of a certificate's image among some (N, ...), for estimates: those that it names, else those
+    with an index, where known. Raises LatentsError: those that it names are not among these."""
     from verale.errors import LatentsError
     from verale.head import image_digests
 

@@ -83,14 +83,8 @@ def narrower(
     """What to ask where an explanation is too long to be read, or about another class than the runner-up.
 
     The question is about the runner-up, and where the image is not known about the class that is closest in the proof.
-
-    Args:
-        certificate: whose statements are meant.
-        count: how many prototypes the head has, if that is known.
-        file: the certificate's.
-        name: gives that of a class.
-        account: the explanation in points, where it has any.
-        ahead: (C,) about how far the class is ahead of each for this image; empty where that is not known.
+    `count` is how many prototypes the head has, where known; `name` gives that of a class; `ahead` (C,) is about how
+    far the class is ahead of each for this image, empty where that is not known.
     """
     margins = {c: margin for c, margin in enumerate(certificate.margins) if margin is not None}
     closest = account.rival if account else min(margins, key=margins.__getitem__, default=None)
@@ -163,13 +157,9 @@ def conditions(
     """What has to hold, as the parts of a sentence that begins "The class is 3 whenever ..."; empty if nothing.
 
     A number of prototypes stands before "of the" or "prototypes", their names after "prototype" or "prototypes"; so
-    none is taken for the other. "Other" prototypes are those that no earlier part names.
-
-    Args:
-        certificate: whose statements are meant.
-        observable: what comparing a patch with a prototype gives.
-        count: how many prototypes the head has, if that is known.
-        listed: follows the number of prototypes that are not named.
+    none is taken for the other. "Other" prototypes are those that no earlier part names. `observable` is what comparing
+    a patch with a prototype gives; `count` how many prototypes the head has, where known; `listed` follows the number
+    of prototypes that are not named.
     """
     statements, parts = certificate.statements, list[str]()
     stated = [s for s in statements if isinstance(s, ActivationStatement)]

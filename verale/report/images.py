@@ -61,15 +61,8 @@ _HEADER = 33
 
 def prototype_pictures(folder: Path, given: Path | None = None) -> dict[int, Path]:
     """The pictures of prototypes, by number, as `verale latents --prototype-pictures` names them, such as 0005.png; of
-    equal numbers the last in order.
-
-    Args:
-        folder: of the certificates; its subfolder `prototypes` may hold pictures.
-        given: the folder of the pictures, where it is another one.
-
-    Raises:
-        InputError: there is no such folder as given, or it holds no such picture.
-    """
+    equal numbers the last in order. They lie in the folder `given`, or in `prototypes` of that of the certificates.
+    Raises InputError: there is no such folder as given, or it holds no such picture."""
     where = folder / PICTURES if given is None else given
     files = sorted(where.iterdir()) if where.is_dir() else []
     images = [file for file in files if file.suffix.lower() in IMAGE_SUFFIXES and _NUMBER.fullmatch(file.stem)]
@@ -111,13 +104,8 @@ class Match:
 
 
 class Matcher:
-    """Finds the images of certificates.
-
-    Args:
-        source: what is known about the images.
-        stored: the digests of the latents at hand, image by image; None without latents.
-        folder: of the certificates, in which a run keeps its pictures.
-    """
+    """Finds the images of certificates, by what the source knows about them, the digests of the latents at hand, image
+    by image, and the pictures that a run keeps in the folder of the certificates."""
 
     def __init__(self, source: Source, stored: Sequence[str] | None, folder: Path) -> None:
         self._source, self._pictures = source, folder / KEPT
@@ -134,12 +122,8 @@ class Matcher:
         self._noted = bool(source.latents) or (whole is not None and whole == source.latents_digest)
 
     def matched(self, latents: str | None, picture: str | None, number: int | None) -> tuple[int | None, Match | None]:
-        """The index of a certificate's image among the latents, and the image; None for what is not known.
-
-        Args:
-            latents, picture: the digests that the certificate names; None for what it does not.
-            number: as for `index_of`.
-        """
+        """The index of a certificate's image among the latents, and the image, by the digests that it names and the
+        number in the name of its file; None for what is not known."""
         if picture is not None:
             return self._of_picture(picture, number)
         index = self.index_of(latents, number)
@@ -227,24 +211,17 @@ class Matcher:
         return kept
 
     def index_of(self, named: str | None, number: int | None) -> int | None:
-        """The index of a certificate's image among the latents; None where it is none of them.
-
-        Args:
-            named: the digest, of latents or of a picture, that the certificate names.
-            number: the number in the name of its file. It counts where several images have these latents, and where
-                no latents are known.
-        """
+        """The index of a certificate's image among the latents, by the digest that it names; None where it is none of
+        them. The number in the name of its file counts where several images have this digest, and where no latents are
+        known."""
         if self._indices is None:
             return number
         indices = self._indices.get(named or "", [])
         return number if number in indices else indices[0] if indices else None
 
     def image(self, index: int | None, by_latents: bool) -> Match | None:
-        """The image with an index; None where there is none.
-
-        Args:
-            by_latents: whether the index is that of latents that are named, not just a number.
-        """
+        """The image with an index, which is that of latents that are named, or just a number; None where there is
+        none."""
         source = self._source
         if index is None or not index < len(source.files):
             return None
@@ -302,14 +279,8 @@ def _expected(item: Any) -> int | None:
 
 
 def require_consistent(items: Iterable[Any], source: Source, names: Sequence[str] | None, classes: int | None) -> None:
-    """Raise InputError if images lie in folders of other classes than what is known about them.
-
-    Args:
-        items: those of a `Collection`.
-        source: has all images.
-        names: of the classes, where known.
-        classes: how many there are, where known.
-    """
+    """Raise InputError if the images of some items lie in folders of other classes than what is known about them; the
+    names and the number of the classes count, where known."""
     root = source.folder
     if root is None:
         return

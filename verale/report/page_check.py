@@ -52,12 +52,8 @@ browser needs some thirty times as many bytes for them."""
 
 @dataclass(frozen=True)
 class SeenInPage:
-    """Pictures that the page can prove from their bytes.
-
-    Attributes:
-        shape: (C, H, W) of a picture.
-        told: the network, which the checker is told before pictures, deflated.
-    """
+    """Pictures (C, H, W) that the page can prove from their bytes; `told` is the network, of which the checker is told
+    before them, deflated."""
 
     shape: tuple[int, int, int]
     told: str
@@ -97,15 +93,8 @@ class SeenInPage:
 
 @dataclass(frozen=True)
 class Checking:
-    """The checker in the page, and what it is asked.
-
-    Attributes:
-        script: the program, deflated.
-        sha256: of the program.
-        csp_digest: the same, as a Content-Security-Policy spells it.
-        told: the head, which it is told first, deflated.
-        seen: the network and the pictures, where certificates begin there.
-    """
+    """The checker in the page, its program and digests; the head, which it is told first; and the network and the
+    pictures, where certificates begin there. What it is told is deflated."""
 
     script: str
     sha256: str

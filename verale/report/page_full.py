@@ -61,10 +61,8 @@ class Full:
     """Blocks and images that fit into a page; they are added item by item, in the order of the list.
 
     Attributes:
-        window: what the preprocessing leaves of images.
-        blocks: each the details of some certificates: JSON, an object of lists, deflated.
-        firsts: the number of the first certificate of each block.
-        count: how many certificates there are.
+        blocks: each the details of some certificates: JSON, an object of lists, deflated; `firsts` the number of the
+            first certificate of each, `count` how many there are.
         images: data URIs, each once.
         rows: for each item its number among the certificates here (`full`), the index of its image (`shown`), or -1;
             and the prototypes that the list pictures.

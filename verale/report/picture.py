@@ -188,13 +188,8 @@ def _drawn(
 ) -> Picture:
     """The figure: text, the image with prototypes and points beside or below it, text, and the list of statements.
 
-    Args:
-        said: the certificate in words, its verdict, and what is known of the image, or why none is shown.
-        pixels: the image; None where none is shown.
-        notes: what the verdict does not say, and what nothing checks.
-        grid, marks, fields: where patches lie, the prototypes to name in them, and what they depend on.
-        shown: pictures of prototypes, by number.
-        origins: which patches prototypes are, as it was proved now.
+    The notes are what the verdict does not say, and what nothing checks; `marks` the prototypes to name in patches;
+    `shown` pictures of prototypes; `origins` which patches they are, as it was proved now.
     """
     figure = Picture(dpi=300)
     lines = _Lines(figure)

@@ -44,16 +44,9 @@ def audited(
     jobs: int = 1,
     advance: Callable[[int], object] = lambda done: None,
 ) -> Collection:
-    """The collection with the verdicts of an audit that runs now; unchanged without a head.
-
-    Args:
-        options: of the audit.
-        jobs: the number of processes.
-        advance: called with the number of certificates audited since the last call.
-
-    Raises:
-        InputError: a head or latents file that the checker cannot use, or that changes while processes read it.
-    """
+    """The collection with the verdicts of an audit that runs now, in so many processes; unchanged without a head.
+    `advance` is called with the number of certificates audited since the last call. Raises InputError: a head or
+    latents file that the checker cannot use, or that changes while processes read it."""
     if collection.head_file is None:
         return collection
     records = {}
