@@ -113,11 +113,10 @@ class Matcher:
         self._held: dict[str, Picture] = {}
         self._file_of: dict[str, Path] = {}
         self._room, self._left = _KEPT, _SEARCHED
-        noted = source.latents or stored
-        self._indices: dict[str, list[int]] | None = None if noted is None and not source.pictures else {}
-        for digests in (noted or (), source.pictures):
-            for index, digest in enumerate(digests):
-                self._indices.setdefault(digest, []).append(index)  # type: ignore[union-attr]
+        self._knows = stored is not None or bool(source.latents or source.pictures)
+        self._indices: dict[str, list[int]] = {}
+        for index, digest in (*enumerate(source.latents or stored or ()), *enumerate(source.pictures)):
+            self._indices.setdefault(digest, []).append(index)
         whole = None if stored is None else hashlib.sha256("".join(stored).encode()).hexdigest()
         self._noted = bool(source.latents) or (whole is not None and whole == source.latents_digest)
 
@@ -183,9 +182,7 @@ class Matcher:
     @cached_property
     def _others(self) -> Iterator[Path]:
         """The PNG files that may hold pictures that do not lie where they are noted."""
-        files = sorted(self._pictures.rglob("*"))
-        for pattern in ("*", "*/*"):
-            files += () if self._source.folder is None else sorted(self._source.folder.glob(pattern))
+        files = [*sorted(self._pictures.rglob("*")), *self._inside()]
         return (file for file in dict.fromkeys(files) if file.suffix.lower() == ".png" and self._source.admits(file))
 
     def _read(self, file: str | Path) -> bytes:
@@ -214,7 +211,7 @@ class Matcher:
         """The index of a certificate's image among the latents, by the digest that it names; None where it is none of
         them. The number in the name of its file counts where several images have this digest, and where no latents are
         known."""
-        if self._indices is None:
+        if not self._knows:
             return number
         indices = self._indices.get(named or "", [])
         return number if number in indices else indices[0] if indices else None
@@ -249,12 +246,15 @@ class Matcher:
     @cached_property
     def _by_digest(self) -> Mapping[str | None, list[Path]]:
         files: dict[str | None, list[Path]] = {}
-        folder = self._source.folder
-        for pattern in ("*", "*/*"):
-            for file in () if folder is None else sorted(folder.glob(pattern)):
-                if file.suffix.lower() in IMAGE_SUFFIXES and self._source.admits(file):
-                    files.setdefault(self._digest(file), []).append(file)
+        for file in self._inside():
+            if file.suffix.lower() in IMAGE_SUFFIXES and self._source.admits(file):
+                files.setdefault(self._digest(file), []).append(file)
         return files
+
+    def _inside(self) -> list[Path]:
+        """What lies in the folder of the images, and in its folders."""
+        folder = self._source.folder
+        return [] if folder is None else [*sorted(folder.glob("*")), *sorted(folder.glob("*/*"))]
 
     def _unnoted(self, file: Path | None, picture: str, contradicted: bool) -> Match:
         """The image of a certificate that names a picture of which nothing else is known; None where no file holds

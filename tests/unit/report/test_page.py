@@ -190,7 +190,7 @@ def test_without_pictures_there_is_none_in_its_bytes(folder, provable):
 def test_what_does_not_fit_is_left_out_and_the_page_says_so(folder):
     collection = audited(collect(folder))
     counts = []
-    for size in range(2**17, 2**17 + 20_000, 500):
+    for size in range(2**17, 2**17 + 20_000, 1000):
         shown = page_of(collection, size=size)
         kept = len(shown.details)
         counts.append(kept)
