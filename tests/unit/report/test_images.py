@@ -222,41 +222,42 @@ def matched(folder: Path, source: Source, number: int | None = 0) -> tuple[int |
     return Matcher(source.within(folder), None, folder).matched(None, HERE, number)
 
 
+def found(file: Path | None, label: int | None = None, sha256: str | None = None, contradicted: bool = False) -> Match:
+    """The match of a file that holds the picture, or of none."""
+    return Match(file, sha256, label, OTHER if file is None else "", file and HERE, contradicted)
+
+
 @pytest.mark.parametrize("number", [0, 1, None])
 def test_the_file_that_is_noted_is_the_picture(number: int | None, tmp_path: Path) -> None:
     source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS], (HERE, THERE))
     file = tmp_path / "pictures" / "a.png"
-    assert matched(tmp_path, source, number) == (0, Match(file, source.digests[0], 0, "", HERE))
+    assert matched(tmp_path, source, number) == (0, found(file, 0, source.digests[0]))
     assert to_draw(source, matched(tmp_path, source)[1]) == ImageFile(file, picture=HERE)
 
 
 def test_an_entry_that_contradicts_itself_says_nothing(tmp_path: Path) -> None:
-    """It notes another picture's file, or its digest for this file."""
+    """It notes another picture's file, or its digest for this file; a number proposes a file where none is noted."""
     file = tmp_path / "pictures" / "a.png"
     for digests in ((THERE, HERE), (THERE, THERE)):
         source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS], digests)
-        assert matched(tmp_path, source) == (None, Match(file, None, None, "", HERE, contradicted=True))
+        assert matched(tmp_path, source) == (None, found(file, contradicted=True))
+    source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS])
+    assert matched(tmp_path, source) == (0, found(file, 0, source.digests[0]))
+    assert matched(tmp_path, source, 1) == (None, found(file)), "it was the wrong one"
+    assert matched(tmp_path, source, 7) == matched(tmp_path, source, None) == matched(tmp_path, source, 1)
     file.unlink()
     source = run(tmp_path, ["b.png"], [COLOURS], (HERE,))
-    assert matched(tmp_path, source) == (None, Match(None, None, None, OTHER, contradicted=True))
+    assert matched(tmp_path, source) == (None, found(None, contradicted=True))
     assert to_draw(source, Match(None, None, None, OTHER)) is None
-
-
-def test_a_number_proposes_a_file_where_no_digests_are_noted(tmp_path: Path) -> None:
-    file = tmp_path / "pictures" / "a.png"
-    source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS])
-    assert matched(tmp_path, source) == (0, Match(file, source.digests[0], 0, "", HERE))
-    assert matched(tmp_path, source, 1) == (None, Match(file, None, None, "", HERE)), "it was the wrong one"
-    assert matched(tmp_path, source, 7) == matched(tmp_path, source, None) == matched(tmp_path, source, 1)
 
 
 def test_a_file_that_has_moved_keeps_its_label(tmp_path: Path) -> None:
     source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS], (HERE, THERE))
     (tmp_path / "pictures" / "a.png").rename(tmp_path / "pictures" / "moved.png")
-    found = Match(tmp_path / "pictures" / "moved.png", source.digests[0], 0, "", HERE)
-    assert matched(tmp_path, source) == (0, found)
+    moved = found(tmp_path / "pictures" / "moved.png", 0, source.digests[0])
+    assert matched(tmp_path, source) == (0, moved)
     (tmp_path / "pictures" / "a.png").write_bytes(b"something else")
-    assert matched(tmp_path, source) == (0, found)
+    assert matched(tmp_path, source) == (0, moved)
     Image.new("RGB", (3, 2)).save(tmp_path / "pictures" / "moved.png")
     assert matched(tmp_path, source) == (0, Match(tmp_path / "pictures" / "a.png", source.digests[0], 0, GONE))
     assert to_draw(source, Match(tmp_path / "pictures" / "a.png", None, 0, GONE)) is None
@@ -264,7 +265,7 @@ def test_a_file_that_has_moved_keeps_its_label(tmp_path: Path) -> None:
 
 def test_without_source_the_pictures_of_the_run_are_looked_through(tmp_path: Path) -> None:
     run(tmp_path, ["a.png"], [GREY])
-    assert matched(tmp_path, Source()) == (0, Match(tmp_path / "pictures" / "a.png", None, None, "", HERE))
+    assert matched(tmp_path, Source()) == (0, found(tmp_path / "pictures" / "a.png"))
     (tmp_path / "pictures" / "a.png").unlink()
     assert matched(tmp_path, Source()) == (0, None), "the pictures of a tensor are not shown"
     stored = Matcher(Source(), ["5" * 64], tmp_path)
@@ -283,7 +284,7 @@ def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
     assert matched(out, Source()) == (0, None)
     (out / "pictures" / "a.png").unlink()
     (out / "pictures" / "a.png").write_bytes(png(GREY))
-    assert matched(out, source) == (0, Match(out / "pictures" / "a.png", None, 1, "", HERE)), "the run keeps a copy"
+    assert matched(out, source) == (0, found(out / "pictures" / "a.png", 1)), "the run keeps a copy"
 
 
 def test_of_latents_no_image_is_verified(tmp_path: Path) -> None:
