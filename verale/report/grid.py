@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from math import isqrt
 from pathlib import Path
@@ -58,11 +59,10 @@ class NetworkBeside:
         except (InputError, CheckerError):
             return None
         rows, columns = network.layers[-1].shape[1:] or (1, 1)
-        try:
+        fields = None
+        with suppress(UnprovedError):
             found = receptive_fields(network)
-        except UnprovedError:
-            return cls(network.sha256, (rows, columns), None)
-        fields = ReceptiveFields(found.rows, found.columns, found.size, (), by_checker=True)
+            fields = ReceptiveFields(found.rows, found.columns, found.size, (), by_checker=True)
         return cls(network.sha256, (rows, columns), fields)
 
 

@@ -48,13 +48,12 @@ _GREAT = 1e150
 
 
 class _Entry(NamedTuple):
-    """An item with its image as a data URI, empty without one; and, of a certificate that may be shown in full, its
-    details, and the prototypes that add to its lead, where these are known."""
+    """Of an item its image as a data URI, empty without one; the details of a certificate, if they may be shown; and
+    the prototypes to picture in the list."""
 
-    item: Item
     picture: str
     detail: dict[str, object] | None
-    adding: list[int] | None
+    pictured: list[int]
 
 
 class Full:
@@ -97,17 +96,21 @@ class Full:
 
     def add(self, item: Item) -> None:
         """Add an item. Raises InputError: latents that do not fit the head."""
-        entry = _Entry(item, "", None, None)
+        picture, detail, adding = "", None, None
         if item.certificate is not None and self._room > 0:
-            picture = ""
             if (file := to_draw(self._collection.source, item.image)) is not None:
                 try:
                     picture = thumbnail(file, self._side)
                 except InputError as error:
                     self.unread.append(f"{Path(file.path).name}: {error.problem}")
-            entry = _Entry(item, picture, *self._told(item, item.certificate, picture))
+            detail, adding = self._told(item, item.certificate, picture)
             self._size += len(item.data)
-        self._entries.append(entry)
+        named: Sequence[int] = adding or ()
+        if adding is None and item.certificate is not None:
+            named = named_prototypes(item.certificate, item.count)
+        known = self._collection.pictures, self._collection.source.origins
+        pictured = [j for j in named if any(j in each for each in known)][:_PICTURED]
+        self._entries.append(_Entry(picture, detail, pictured))
         if len(self._entries) >= self._most or self._size > _BLOCK:
             self.finish()
 
@@ -128,7 +131,7 @@ class Full:
             fitting = fitting[:-1]
         if len(fitting) < len(told):
             self._room = 0  # after the first that does not fit, none is added
-        last, collection = self.count + len(fitting), self._collection
+        last = self.count + len(fitting)
         for entry in self._entries:
             place = shown = -1
             if entry.detail is not None and self.count < last:
@@ -136,11 +139,7 @@ class Full:
                 if entry.picture:
                     shown = self._known.setdefault(entry.picture, len(self.images))
                     self.images += [entry.picture] if shown == len(self.images) else []
-            named: Sequence[int] = entry.adding or ()
-            if entry.adding is None and entry.item.certificate is not None:
-                named = named_prototypes(entry.item.certificate, entry.item.count)
-            pictured = [j for j in named if j in collection.pictures or j in collection.source.origins][:_PICTURED]
-            for column, value in zip(self.rows.values(), (place, shown, pictured), strict=True):
+            for column, value in zip(self.rows.values(), (place, shown, entry.pictured), strict=True):
                 column.append(value)
         self._entries, self._size = [], 0
 
