@@ -618,7 +618,7 @@ report/page_files/numbers.js: a list leaves out a prototype
     unit/report/test_page_numbers.py::test_prototypes_are_named_as_in_python
 report/page_files/draw.js: rows count from 1, unlike anywhere else
     return "row " + cell[0] + ", column " + cell[1]; => return "row " + (cell[0] + 1) + ", column " + (cell[1] + 1);
-    end_to_end/pages/test_report_fields.py::test_the_table_has_the_fields_in_pixels
+    end_to_end/pages/test_report_fields.py::test_the_frame_is_the_receptive_field_of_the_outlined_patch
 report/page_files/detail.js: a lead that is not proved follows from the statements
     "that the certificate claims; it is not proved here. " => "that follows from the statements. "
     end_to_end/pages/test_report_page.py::test_what_is_not_proved_says_why
