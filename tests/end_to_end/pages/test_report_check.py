@@ -367,27 +367,24 @@ def test_why_a_picture_is_not_asked_about_is_said(tmp_path):
         missing()
 
 
-def test_without_latents_only_the_class_is_proved(tabs, folder, tmp_path):
-    for name in ("000000.ale.json", "head.safetensors"):
-        (tmp_path / name).write_bytes((folder / name).read_bytes())
-    path = written(tmp_path / "report.html", collect(tmp_path), provable=True)
+def test_what_cannot_be_asked_is_said(tabs, folder, tmp_path, monkeypatch):
+    """Without latents only the class is proved."""
+    file = "000000.ale.json"
+    (tmp_path / "none").mkdir()
+    shutil.copy(folder / file, tmp_path / "none")
+    with pytest.raises(InputError, match="has no head"):
+        page(collect(tmp_path / "none"), "A report", provable=True)
+    shutil.copy(folder / "head.safetensors", tmp_path / "none")
+    path = written(tmp_path / "report.html", collect(tmp_path / "none"), provable=True)
     entailed, instance = answers(tabs.open(path, 0))
     assert entailed.startswith(PROVED) and "without the image's latents" in instance
-
-
-def test_what_cannot_be_asked_is_said(tabs, folder, tmp_path, monkeypatch):
-    with pytest.raises(InputError, match="has no head"):
-        (tmp_path / "none").mkdir()
-        (tmp_path / "none" / "000000.ale.json").write_bytes((folder / "000000.ale.json").read_bytes())
-        page(collect(tmp_path / "none"), "A report", provable=True)
     other = folder_of(tmp_path / "other", report_head("cosine"))
-    (other / "000000.ale.json").write_bytes((folder / "000000.ale.json").read_bytes())
-    path = written(tmp_path / "report.html", collect(other), provable=True)
-    tab = tabs.open(path)
-    at(tab, tab.evaluate("rows.name.indexOf('000000.ale.json')"))
+    shutil.copy(folder / file, other)
+    tab = tabs.open(written(path, collect(other), provable=True))
+    at(tab, tab.evaluate(f"rows.name.indexOf('{file}')"))
     assert "about another head" in tab.inner_text("section[aria-labelledby=again]")
     monkeypatch.setattr(page_check, "LARGEST_QUESTION", 10)
-    certificate = read_certificate((folder / "000000.ale.json").read_bytes())
+    certificate = read_certificate((folder / file).read_bytes())
     assert "too large for this page" in Checking.of(collect(folder), []).questions(certificate)["why"]
     monkeypatch.setattr(page_check, "LARGEST_HEAD", 10)
     notes: list[str] = []

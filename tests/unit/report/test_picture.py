@@ -259,8 +259,9 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
     return figures
 
 
-def rows(figure: Figure) -> list[str]:
-    return [text.get_text() for text in figure.texts]
+def words(figure: Figure) -> str:
+    """Those beside the images."""
+    return " ".join(" ".join(text.get_text() for text in figure.texts).split())
 
 
 def test_it_tells_what_show_tells_and_nothing_is_wider_than_a_column(wordy, drawn):
@@ -274,7 +275,7 @@ def test_it_tells_what_show_tells_and_nothing_is_wider_than_a_column(wordy, draw
         for text in figure.findobj(Text):
             box = text.get_window_extent()
             assert not text.get_text() or (box.x0 >= 0 and box.x1 <= figure.bbox.width + 1 and box.y0 >= 0), text
-        said = " ".join(rows(figure)).replace("  ", " ")
+        said = words(figure)
         assert said.startswith(f"{PROVED}: class ")
         if " " in WORDY[certificate.predicted]:
             assert in_process("show", file).stdout.splitlines()[2].removeprefix("Proved: ") in said
@@ -284,9 +285,9 @@ def test_it_tells_what_show_tells_and_nothing_is_wider_than_a_column(wordy, draw
 
 def test_what_is_not_audited_is_not_called_proved(wordy, drawn):
     picture(collect(wordy / "000000.ale.json"), "svg", compact=True)
-    said = rows(drawn[0])
-    assert said[0].startswith("NOT AUDITED: class") and "PROVED" not in "".join(said).replace("NOT PROVED", "")
-    assert re.search(r"stays at least \S+ below .* \(claimed, not proved here\)\.", " ".join(" ".join(said).split()))
+    said = words(drawn[0])
+    assert said.startswith("NOT AUDITED: class") and "PROVED" not in said.replace("NOT PROVED", "")
+    assert re.search(r"stays at least \S+ below .* \(claimed, not proved here\)\.", said)
 
 
 @pytest.mark.parametrize("wordy", ["top_k"], indirect=True)
@@ -298,7 +299,7 @@ def test_how_a_deployed_head_computes_is_told(wordy, drawn):
     collection = audited(collect(wordy / "000000.ale.json"))
     for shown in (collection, collection.with_records(deployed, "read from a log")):
         picture(shown, "svg", compact=True)
-    without, told = (" ".join(rows(each)) for each in drawn)
+    without, told = map(words, drawn)
     assert "Proved too: deployment (cdist, log=2,exp=4,sqrt=1), the class of the head in float32." in told
     assert "rounds to the same class" in without and "rounds to the same class" not in told
     assert "Proved too" not in without
