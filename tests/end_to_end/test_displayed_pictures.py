@@ -222,19 +222,19 @@ def test_a_picture_that_is_not_there_is_not_shown(output: str, folder: Path) -> 
     assert "image_verified: False" in shown.text or output not in ("csv", "parquet")
 
 
-def without_labels(folder: Path) -> None:
-    """In the table: those of `source.json` count."""
+def in_table(folder: Path, change: Callable[[dict[str, str]], dict[str, str]], count: int = COUNT) -> None:
+    """Change the first rows of the table."""
     with (folder / "explanations.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     with (folder / "explanations.csv").open("w", newline="") as stream:
         writer = csv.DictWriter(stream, rows[0])
         writer.writeheader()
-        writer.writerows(row | {"True Label": "", "Correct": ""} for row in rows)
+        writer.writerows([*map(change, rows[:count]), *rows[count:]])
 
 
 @pytest.mark.parametrize("attack", [files_swapped, digests_swapped])
 def test_what_source_json_says_of_another_picture_is_left_out(attack: Attack, folder: Path) -> None:
-    without_labels(folder)
+    in_table(folder, lambda row: row | {"True Label": "", "Correct": ""})  # those of `source.json` count
     assert AS_LABELLED in displayed("csv", folder, 0).text
     attack(folder)
     for output in ("csv", "show", "compact", "notebook"):
@@ -244,17 +244,13 @@ def test_what_source_json_says_of_another_picture_is_left_out(attack: Attack, fo
     assert "Of 2 certificates, source.json names other pictures than they do." in (folder / "page.html").read_text()
 
 
-@pytest.mark.parametrize("output", ["figure", *once([name for name in PROVED if name != "figure"])])
-def test_the_proof_of_the_picture_is_told_and_not_denied(output: str) -> None:
-    is_told(output, "real")
-
-
-@pytest.mark.parametrize("output", shortly(PROVED))
-def test_its_arithmetic_is_told(output: str) -> None:
-    is_told(output, "float32")
-
-
-def is_told(output: str, arithmetic: str) -> None:
+@pytest.mark.parametrize(
+    ("arithmetic", "output"),
+    [("real", name) if name == "figure" else pytest.param("real", *each.values, marks=each.marks)
+     for each, name in zip(once(PROVED), PROVED, strict=True)]
+    + [pytest.param("float32", *each.values, marks=each.marks) for each in shortly(PROVED)],
+)  # fmt: skip
+def test_the_proof_of_the_picture_is_told_and_not_denied(arithmetic: str, output: str) -> None:
     shown = displayed(output, explained_pictures(arithmetic), 0)
     if output in IN_WORDS:
         how = {"real": "in real arithmetic", "float32": "in float32, in any order of sums"}[arithmetic]
@@ -287,13 +283,8 @@ def labelled(folder: Path, label: int) -> None:
     record = noted(folder)
     record["images"][0]["label"] = label
     write(folder, record)
-    with (folder / "explanations.csv").open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    rows[0] |= {"True Label": str(label), "Correct": str(int(rows[0]["Pred Label"]) == label)}
-    with (folder / "explanations.csv").open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    correct = {"True Label": str(label)}
+    in_table(folder, lambda row: row | correct | {"Correct": str(int(row["Pred Label"]) == label)}, 1)
     shutil.move(place(folder, 0), folder / "pictures" / "first.png")  # out of the folder of another class
 
 

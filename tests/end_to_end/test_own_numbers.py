@@ -63,22 +63,22 @@ def told_as(statements: Sequence[Statement], lines: Sequence[str]) -> bool:
     return [statement(*pair(line), prototypes=PROTOTYPES) for line in lines] == [*statements[: len(lines)]]
 
 
-def listed(text: str) -> list[str]:
-    """The statements that `show` lists: indented, before the margins and after the points."""
-    before = text.partition("Every other class")[0].split("\n\n")[-1]
-    return [line for line in before.splitlines() if line.startswith("  ")]
-
-
 def in_order(statements: Iterable[Statement]) -> list[str]:
     return sorted(map(repr, statements))
+
+
+def read_back(text: str, count: int) -> list[str]:
+    """The statements that `show` lists: indented, before the margins and after the points."""
+    before = text.partition("Every other class")[0].split("\n\n")[-1]
+    lines = [line for line in before.splitlines() if line.startswith("  ")]
+    return in_order(statement(*pair(line), prototypes=count) for line in lines)
 
 
 def test_show(folder: Path) -> None:
     file = folder / "000000.ale.json"
     done = in_process("show", file, "--all")
     assert done.returncode == 0, done.stderr
-    told = [statement(*pair(line), prototypes=PROTOTYPES) for line in listed(done.stdout)]
-    assert in_order(told) == in_order(Certificate.load(file).statements)
+    assert read_back(done.stdout, PROTOTYPES) == in_order(Certificate.load(file).statements)
 
 
 ACCEPTED = [path for path in ACCEPT.glob("*.ale.json") if (path.parent / head_of(path)).exists()]
@@ -95,8 +95,7 @@ def test_show_of_every_kind_of_head(name: str) -> None:
     done = in_process("show", file, "--all", *files)
     assert done.returncode == in_process("audit", file, *files).returncode
     count = HeadOfRun.of(str(files[1])).prototypes
-    told = [statement(*pair(line), prototypes=count) for line in listed(done.stdout)]
-    assert in_order(told) == in_order(Certificate.load(file).statements)
+    assert read_back(done.stdout, count) == in_order(Certificate.load(file).statements)
 
 
 @pytest.mark.parametrize("folder", ["top_k"], indirect=True)  # the search of the other takes long
@@ -196,16 +195,10 @@ def clause(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return folder, said
 
 
-def shown(folder: Path) -> str:
-    return in_process("show", folder / "000000.ale.json").stdout
-
-
-def needed(folder: Path) -> str:
-    return in_process("necessity", folder / "000000.ale.json", "--seconds", 0).stdout
-
-
-def contrasted(folder: Path) -> str:
-    return in_process("contrast", folder / "000000.ale.json", "--class", 1, "--seconds", 5).stdout
+def printed(*command: object) -> Callable[[Path], str]:
+    """What a command prints about the certificate."""
+    name, *options = command
+    return lambda folder: in_process(name, folder / "000000.ale.json", *options).stdout
 
 
 def compared(folder: Path) -> str:
@@ -224,11 +217,6 @@ def texts_of(figure: Figure) -> str:
     return " ".join(text.get_text() for text in figure.findobj(Text))
 
 
-def plotted(folder: Path) -> str:
-    certificate, head = Certificate.load(folder / "000000.ale.json"), Head.load(folder / "head.safetensors")
-    return texts_of(verale.plot(certificate, None, head))
-
-
 def drawn(compact: bool) -> Callable[[Path], str]:
     def figure(folder: Path) -> str:
         figures: list[Figure] = []
@@ -239,10 +227,6 @@ def drawn(compact: bool) -> Callable[[Path], str]:
     return figure
 
 
-def notebook(folder: Path) -> str:
-    return unescape(re.sub("</td><td>", ": ", verale.show(folder / "000000.ale.json")._repr_html_()))
-
-
 def as_rule(folder: Path) -> str:
     head = Head.load(folder / "head.safetensors")
     words = conditions(Certificate.load(folder / "000000.ale.json"), head.geometry, head.size)
@@ -250,14 +234,18 @@ def as_rule(folder: Path) -> str:
 
 
 OUTPUTS = {
-    "show": shown,
-    "necessity": needed,
-    "contrast": contrasted,
+    "show": printed("show"),
+    "necessity": printed("necessity", "--seconds", 0),
+    "contrast": printed("contrast", "--class", 1, "--seconds", 5),
     "compare": compared,
-    "plot": plotted,
+    "plot": lambda folder: texts_of(
+        verale.plot(Certificate.load(folder / "000000.ale.json"), None, Head.load(folder / "head.safetensors"))
+    ),
     "figure": drawn(False),
     "compact": drawn(True),
-    "notebook": notebook,
+    "notebook": lambda folder: unescape(
+        re.sub("</td><td>", ": ", verale.show(folder / "000000.ale.json")._repr_html_())
+    ),
     "rule": as_rule,
 }
 

@@ -27,7 +27,7 @@ from support.pages import Page
 import verale
 from verale.certificate import Certificate
 
-__all__ = ["OUTPUTS", "Displayed", "displayed"]
+__all__ = ["OUTPUTS", "Displayed", "decoded", "displayed"]
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def _html(folder: Path, file: Path, number: int, out: Path) -> Displayed:
     ]
     shell = re.sub(r"<script.*?</script>|<[^>]*>", " ", page.text, flags=re.DOTALL)
     text = "\n".join([unescape(shell), *about, page.details[row]["claim"]])
-    return Displayed(text, _decoded(page.images[row]), Path(rows["image"][row]).name or None)
+    return Displayed(text, decoded(page.images[row]), Path(rows["image"][row]).name or None)
 
 
 def _compared(folder: Path, file: Path, number: int, out: Path) -> Displayed:
@@ -84,7 +84,7 @@ def _compared(folder: Path, file: Path, number: int, out: Path) -> Displayed:
     html = out.with_suffix(".html").read_text()
     row = re.findall(r"<tr>(?:(?!</tr>).)*<th scope=\"row\" class=\"name\">.*?</tr>", html, re.DOTALL)[number]
     found = re.search(r'src="(data:[^"]*)"', row)
-    return Displayed(unescape(re.sub(r"<[^>]*>", " ", html)), _decoded(found[1] if found else ""))
+    return Displayed(unescape(re.sub(r"<[^>]*>", " ", html)), decoded(found[1] if found else ""))
 
 
 def _show(folder: Path, file: Path, number: int, out: Path) -> Displayed:
@@ -153,22 +153,18 @@ OUTPUTS = {
 }
 
 
-def _decoded(uri: str) -> Any:
+def decoded(uri: str) -> Any:
+    """The pixels of a data URI, (H, W, 3) bytes; None of an empty one."""
     if not uri:
         return None
     assert uri.startswith("data:image/png;base64,"), "small ones are told exactly"
-    data = b64decode(uri.partition(",")[2])
-    kinds = {data[at + 4 : at + 8] for at in _chunks(data)}
+    data, at, kinds = b64decode(uri.partition(",")[2]), 8, set()
+    while at < len(data):
+        kinds.add(data[at + 4 : at + 8])
+        at += 12 + int.from_bytes(data[at : at + 4], "big")
     assert kinds == {b"IHDR", b"IDAT", b"IEND"}, "nothing else by which a browser changes colours"
     with Image.open(io.BytesIO(data)) as image:
         return np.asarray(image.convert("RGB"))
-
-
-def _chunks(data: bytes) -> Iterator[int]:
-    at = 8
-    while at < len(data):
-        yield at
-        at += 12 + int.from_bytes(data[at : at + 4], "big")
 
 
 @contextmanager

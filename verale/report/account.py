@@ -45,15 +45,8 @@ _KEPT = Fraction(4, 5)
 
 @dataclass(frozen=True)
 class Line:
-    """A prototype of the class.
-
-    Attributes:
-        prototype: its number.
-        statement: the number of the statement about it; None where its activation follows from other statements.
-        similarity: its activation at least.
-        weight: D_j, about.
-        points: their product at least.
-    """
+    """A prototype of the class: at least how active it is (`similarity`), about its `weight` D_j, and at least what
+    their product is; and the number of the `statement` about it, None where its activation follows from others."""
 
     prototype: int
     statement: int | None
@@ -64,14 +57,8 @@ class Line:
 
 @dataclass(frozen=True)
 class Against:
-    """One rival.
-
-    Attributes:
-        rival: the class.
-        given: what the class gets at least, its prototypes and the biases together.
-        taken: what all prototypes of other classes take back at most; below 0 where they give something.
-        lead: the difference.
-    """
+    """One rival class: at least what the class gets of its prototypes and the biases, at most what all prototypes of
+    other classes take back, below 0 where they give something, and the difference."""
 
     rival: int
     given: str
@@ -157,88 +144,51 @@ def proved_account(
 
 def account_of(certificate: Certificate, head: Head, numbers: Numbers) -> Account | None:
     """The account of a certificate of a head with a linear readout, given what its statements prove; None where there
-    is none (see above)."""
-    ledger = _Ledger.of(certificate, head, numbers)
-    if ledger is None:
+    is none (see above), an end is missing, or statements contradict each other."""
+    lows = [each.low for each in numbers.activations]
+    columns = lows, [each.high for each in numbers.activations], [each.low for each in numbers.domain]
+    ends = [[end for end in column if end is not None] for column in columns]
+    if any(len(column) < head.count for column in ends) or any(map(gt, ends[0], ends[1])):
         return None
+    ledger = _Ledger(certificate, head, ends)
     rivals = [c for c, margin in enumerate(certificate.margins) if margin is not None]
     given = {c: ledger.start(c) + ledger.gives(c, ledger.own) for c in rivals}
     taken = {c: ledger.takes(c) for c in rivals}
     leads = {c: given[c] - taken[c][0] for c in rivals}
-    if any(leads[c] < (certificate.margins[c] or 0) for c in rivals):
-        return None
     ordered = sorted(rivals, key=lambda c: (leads[c], c))
-    if not ordered or leads[ordered[0]] <= 0:
+    if not ordered or leads[ordered[0]] <= 0 or any(leads[c] < (certificate.margins[c] or 0) for c in rivals):
         return None
     # So many places at least that a sum is told as it is stated, where that takes few.
     texts = [upper_end(each.upper) for _, each in ledger.sums]
-    least = max([1, *(len(text.partition(".")[2]) for text in texts if "e" not in text and len(text) <= _SHORT)])
-    return next(
-        account
-        for places in range(least, _MOST_PLACES + 1)
-        if (account := _told(ledger, ordered, given, taken, places))
-        and (Fraction(account.lead) >= _KEPT * leads[ordered[0]] or places == _MOST_PLACES)
-    )
+    places = max([1, *(len(text.partition(".")[2]) for text in texts if "e" not in text and len(text) <= _SHORT)])
+    while True:
+        account = _told(ledger, ordered, given, taken, places)
+        if Fraction(account.lead) >= _KEPT * leads[ordered[0]] or places >= _MOST_PLACES:
+            return account
+        places += 1
 
 
-@dataclass(frozen=True)
 class _Ledger:
-    """The numbers of an account, exactly.
+    """The numbers of an account, exactly: `weight` (C, P) times `unit`; the ends of activations `low`, `high`, and
+    `least`, the lower ends without statements, (P,) times `fine`; `bias` (C,)."""
 
-    Attributes:
-        predicted: the class.
-        weight: (C, P) and bias (C,) times `unit`.
-        own, others: the prototypes that belong to the class, and those that do not.
-        low, high: (P,) the ends of activations, times `fine`.
-        least: (P,) likewise the lower ends without statements.
-        stated: by prototype the number of the statement about its activation, and the lower end that it states.
-        sums: the sums among the statements, and their numbers.
-    """
-
-    predicted: int
-    unit: int
-    fine: int
-    weight: Sequence[Sequence[int]]
-    bias: Sequence[Fraction]
-    own: Sequence[int]
-    others: Sequence[int]
-    low: Sequence[int]
-    high: Sequence[int]
-    least: Sequence[int]
-    stated: dict[int, tuple[int, Fraction]]
-    sums: Sequence[tuple[int, SumStatement]]
-
-    @classmethod
-    def of(cls, certificate: Certificate, head: Head, numbers: Numbers) -> _Ledger | None:
-        """None where an end is missing, or statements contradict each other."""
-        lows = [each.low for each in numbers.activations]
-        columns = lows, [each.high for each in numbers.activations], [each.low for each in numbers.domain]
-        known = [[end for end in column if end is not None] for column in columns]
-        if any(len(column) < head.count for column in known) or any(map(gt, known[0], known[1])):
-            return None
-        fine = math.lcm(*(end.denominator for column in known for end in column))
-        low, high, least = ([end.numerator * (fine // end.denominator) for end in column] for column in known)
+    def __init__(self, certificate: Certificate, head: Head, ends: Sequence[Sequence[Fraction]]) -> None:
+        fine = math.lcm(*(end.denominator for column in ends for end in column))
+        self.low, self.high, self.least = ([end.numerator * (fine // end.denominator) for end in each] for each in ends)
+        self.fine, self.unit, self.weight = fine, 1 << head.weight.bits, head.weight.rows
+        self.bias = [Fraction(each, 1 << head.bias.bits) for each in head.bias.rows[0]]
+        self.predicted = certificate.predicted
+        # The prototypes that belong to the class, and those that do not.
         mine = head.belong(certificate.predicted)
-        return cls(
-            predicted=certificate.predicted,
-            unit=1 << head.weight.bits,
-            fine=fine,
-            weight=head.weight.rows,
-            bias=[Fraction(each, 1 << head.bias.bits) for each in head.bias.rows[0]],
-            own=[j for j, own in enumerate(mine) if own],
-            others=[j for j, own in enumerate(mine) if not own],
-            low=low,
-            high=high,
-            least=least,
-            stated={
-                each.prototype: (number, each.lower)
-                for number, each in enumerate(certificate.statements)
-                if isinstance(each, ActivationStatement) and each.lower is not None
-            },
-            sums=[
-                (number, each) for number, each in enumerate(certificate.statements) if isinstance(each, SumStatement)
-            ],
-        )
+        self.own, self.others = ([j for j, own in enumerate(mine) if own == is_own] for is_own in (True, False))
+        # By prototype the number of the statement about its activation, and the lower end that it states.
+        numbered = list(enumerate(certificate.statements))
+        self.stated: dict[int, tuple[int, Fraction]] = {
+            each.prototype: (number, each.lower)
+            for number, each in numbered
+            if isinstance(each, ActivationStatement) and each.lower is not None
+        }
+        self.sums = [(number, each) for number, each in numbered if isinstance(each, SumStatement)]
 
     def gives(self, rival: int, prototypes: Iterable[int], over: Sequence[int] | None = None) -> Fraction:
         """What prototypes of the class give at least; or how much more than other lower ends would."""

@@ -52,10 +52,9 @@ NOT_AUDITED = "NOT_AUDITED"
 """The status of a certificate without a verdict."""
 UNEXPLAINED = "UNEXPLAINED"
 """The status of an image without a certificate."""
-_LISTED = 3
-"""The most folders of images that a message names."""
-_LONGEST_NAME = 200
-"""The most characters shown of a class's name, which stands in every line about it."""
+_LISTED, _LONGEST_NAME = 3, 200
+"""The most folders of images that a message names, and characters of a class's name, which stands in every line about
+it."""
 
 
 @dataclass(frozen=True)
@@ -112,12 +111,12 @@ class Item:
 
     def claim(self, predicted: str) -> str:
         """The claim as sentences, with the name of the class, and what is claimed of the picture."""
-        certificate, sentence = self.certificate, ""
+        certificate, margin = self.certificate, self.margin
         if certificate is None:
             return ""
-        if self.margin is not None:
-            kinds = [isinstance(statement, PatchStatement) for statement in certificate.statements]
-            sentence = claim(predicted, len(kinds), below(self.margin), subjects(any(kinds), not all(kinds)))
+        kinds = [isinstance(statement, PatchStatement) for statement in certificate.statements]
+        spoken_of = subjects(any(kinds), not all(kinds))
+        sentence = "" if margin is None else claim(predicted, len(kinds), below(margin), spoken_of)
         return f"{sentence} {self.verdict.begun(certificate.picture, certificate.arithmetic)}".strip()
 
     @property
@@ -172,16 +171,10 @@ class Item:
 
 @dataclass(frozen=True, eq=False)
 class ToldOrigin:
-    """What is said of where a prototype comes from.
-
-    Attributes:
-        sentence: names the picture by its digest.
-        caption: the same beside the picture with its patch outlined, "this part of this picture"; empty where no origin
-            is proved.
-        cell: row and column of the patch.
-        network: digest of the network that gives it.
-        decoded: which of the pictures were made from other files, and how, in words; empty of none.
-    """
+    """What is said of where a prototype comes from: a `sentence` that names the picture by its digest, and a `caption`,
+    the same beside the picture with its patch outlined, "this part of this picture", empty where no origin is proved.
+    And row and column of the patch; the digest of the network that gives it; and which of the pictures were made from
+    other files, and how, in words (`decoded`)."""
 
     sentence: str
     caption: str = ""
@@ -211,14 +204,13 @@ class Collection:
         folder: the folder of the certificates.
         items: in the order of the images.
         head, latents: where available; latents (N, D, H, W) or (N, L, D), as stored.
-        head_file: that of the head, read once.
-        latents_path: that of the latents.
+        head_file, latents_path: that of the head, read once, and of the latents.
         source: where images and prototypes come from.
         pictures: of the prototypes, by number, where there are some.
         audited: where verdicts come from, for people; empty without verdicts.
         auditor: the checker that gave them now; None where it did not.
         origins: of each prototype what is said of the patch that it is, as it was proved now.
-        embeds: whether pictures may be shown: images and those of prototypes.
+        embeds: whether images may be shown, and pictures of prototypes.
         differences: in what the folder is not what its run's record lists, one sentence each.
     """
 
@@ -318,25 +310,22 @@ class Collection:
     def notes_on(self, item: Item) -> list[str]:
         """What a reader of one certificate has to know: that the class is proved for float32 too, and how the head
         computes it; what is not proved, and what nothing checks."""
-        deployed = ""
+        notes = []
         if "deployment" in item.verdict.proved:
             how = claim_in_words("deployment", item.record or {})
-            deployed = f"Proved too: {how}, the class of the head in float32."
-        notes = [
-            deployed,
-            item.verdict.not_proved,
-            "" if item.label is None else labelled(self.name_of(item.label)),
-            OWN_NAMES if self.own_names else "",
-        ]
-        return list(filter(None, notes))
+            notes.append(f"Proved too: {how}, the class of the head in float32.")
+        notes.append(item.verdict.not_proved)
+        notes += [] if item.label is None else [labelled(self.name_of(item.label))]
+        notes += [OWN_NAMES] if self.own_names else []
+        return notes
 
     @property
     def files(self) -> list[Path]:
         """The files that were read, or will be."""
-        images = [path for item in self.items for path in (item.path, item.file) if path is not None]
-        head_path = None if self.head_file is None else self.head_file.path
-        found = [Path(path) for path in (head_path, self.latents_path) if path is not None]
-        return [*images, *found, *self.pictures.values()]
+        files = [path for item in self.items for path in (item.path, item.file) if path is not None]
+        files += [] if self.head_file is None else [Path(self.head_file.path)]
+        files += [] if self.latents_path is None else [Path(self.latents_path)]
+        return [*files, *self.pictures.values()]
 
     @property
     def classes(self) -> tuple[str, ...] | None:
@@ -432,9 +421,7 @@ def collect(
     for row in rows if given.is_dir() else ():
         if row.certificate is None:
             why = row.reason or "the table gives no reason"
-            item = Item(
-                None, problem=why, predicted=row.predicted, index=row.index, label=row.label, seconds=row.seconds
-            )
+            item = Item(None, None, None, None, why, row.predicted, row.index, label=row.label, seconds=row.seconds)
             items.append(_with_image(item, matcher.image(row.index, True)))  # the table numbers them as latents are
     items.sort(key=lambda item: (item.index is None, item.index or 0))
     collection = Collection(folder, tuple(items), read_head, read_latents, head_file, inputs.latents, source, drawn)
@@ -454,15 +441,8 @@ def item_beside(file: str, source: Source) -> Item:
 
 
 def own_latents(certificate: Certificate, latents: Tensor, index: int | None = None) -> Tensor | None:
-    """The latents (1, ...) of a certificate's image, for estimates.
-
-    Args:
-        latents: (N, ...).
-        index: of the image among them, where the certificate names none; None where it is not known, either.
-
-    Raises:
-        LatentsError: the latents that it names are not among these.
-    """
+    """The latents (1, ...) of a certificate's image among some (N, ...), for estimates: those that it names, else those
+    with an index, where known. Raises LatentsError: those that it names are not among these."""
     from verale.errors import LatentsError
     from verale.head import image_digests
 

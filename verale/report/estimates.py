@@ -3,18 +3,14 @@ activations of an image stand among those of all images of a run. Not proved."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
 
 from verale.certificate.words import about
-from verale.checker.certificate import (
-    ActivationStatement,
-    Certificate,
-    PatchStatement,
-)
+from verale.checker.certificate import ActivationStatement, Certificate, PatchStatement
 from verale.errors import LatentsError
 from verale.head import Head, Linear, as_patches, evaluate_observed
 from verale.head.head import belonging, observables, similarity
@@ -85,27 +81,18 @@ def estimates_of(certificate: Certificate, head: Head | None, image: Tensor | No
         best[s.prototype] if best and isinstance(s, ActivationStatement) and s.prototype < head.size else None
         for s in certificate.statements
     ]
+    result = Estimates(similarities, attained, best=best, similar=similar)
     if certificate.predicted >= head.classes or len(certificate.margins) != head.classes:
-        return Estimates(similarities, attained, best=best, similar=similar)
+        return result
     evaluation = evaluate_observed(head, observed[None])
-    logits = evaluation.logits[0]
+    activations, logits = evaluation.activations[0], evaluation.logits[0]
     ahead = (logits[certificate.predicted] - logits).tolist()
     second = min((c for c in range(head.classes) if c != certificate.predicted), key=ahead.__getitem__, default=None)
-    activations = evaluation.activations[0].tolist()
-    result = Estimates(
-        similarities,
-        attained,
-        ahead,
-        second,
-        best=best,
-        logits=logits.tolist(),
-        activations=activations,
-        similar=similar,
-    )
+    result = replace(result, ahead=ahead, second=second, logits=logits.tolist(), activations=activations.tolist())
     if second is None or not isinstance(head.readout, Linear):
         return result
-    weight = head.weight.to(evaluation.activations)
-    parts = ((weight[certificate.predicted] - weight[second]) * evaluation.activations[0]).tolist()
+    weight = head.weight.to(activations)
+    parts = ((weight[certificate.predicted] - weight[second]) * activations).tolist()
     heat: dict[int, float] = {}
     for prototype, patch in enumerate(best):
         heat[patch] = heat.get(patch, 0.0) + parts[prototype]
@@ -163,8 +150,9 @@ _FEWEST = 10
 """Among fewer images a place says little."""
 
 
-def activations_of(collection: Collection) -> Tensor | None:
-    """(N, P) activations of all images; None where they are unknown, too few or too many."""
+def standing_of(collection: Collection) -> Callable[[int, int], str] | None:
+    """What says of an image and a prototype the activation, and of how many other images it is greater: `about 2.1,
+    more than 44 of the 49 other images here`; None where activations are unknown, too few or too many."""
     head, latents = collection.head, collection.latents
     if head is None or latents is None or len(latents) < _FEWEST:
         return None
@@ -172,33 +160,18 @@ def activations_of(collection: Collection) -> Tensor | None:
     each = patches * head.size * (head.depth if head.geometry.is_distance else 1)
     if len(latents) * patches * head.size > _MOST or patches < head.pooling.least_patches:
         return None
-    chunks = torch.split(latents, max(1, _AT_ONCE // each))
     try:
         # What is pooled may be a view of all patches of a chunk, and would keep them.
+        chunks = torch.split(latents, max(1, _AT_ONCE // each))
         observed = (observables_of(head, as_patches(chunk)) for chunk in chunks)
-        return torch.cat([evaluate_observed(head, each).activations.clone() for each in observed])
+        activations = torch.cat([evaluate_observed(head, each).activations.clone() for each in observed])  # (N, P)
     except LatentsError:
         return None
+    ordered = activations.T.sort(dim=1).values.contiguous().numpy()
 
+    def told(image: int, prototype: int) -> str:
+        own = float(activations[image, prototype])
+        below = int(ordered[prototype].searchsorted(own))
+        return f"about {about(own)}, more than {below} of the {len(activations) - 1} other images here"
 
-class Standing:
-    """Activations (N, P) of all images, and of each prototype in order."""
-
-    def __init__(self, activations: Tensor) -> None:
-        self._activations = activations
-        self._ordered = activations.T.sort(dim=1).values.contiguous().numpy()
-
-    @classmethod
-    def of(cls, collection: Collection) -> Standing | None:
-        """Of a collection; None where activations are unknown, too few or too many."""
-        activations = activations_of(collection)
-        return None if activations is None else cls(activations)
-
-    def __len__(self) -> int:
-        return len(self._activations)
-
-    def told(self, image: int, prototype: int) -> str:
-        """An image's activation, and of how many others it is greater: `about 2.1, more than 44 of the 49 others`."""
-        own = float(self._activations[image, prototype])
-        below = int(self._ordered[prototype].searchsorted(own))
-        return f"about {about(own)}, more than {below} of the {len(self) - 1} other images here"
+    return told

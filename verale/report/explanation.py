@@ -6,7 +6,7 @@ Its numbers are the statements' own. The statements in full, and the claim in th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -43,8 +43,15 @@ _NAMED = 3
 """The most prototypes whose activations are told one by one."""
 _LISTED = 8
 """The most prototypes that are named together."""
-_ORDER = (ActivationStatement, FloorStatement, OrderStatement, SumStatement, PatchStatement)
-"""The order in which kinds of statements are told: of clauses floors first, and sums last."""
+_KINDS = {
+    ActivationStatement: (0, "as active as"),
+    FloorStatement: (1, "listed below"),
+    OrderStatement: (2, "listed below"),
+    SumStatement: (3, "listed below"),
+    PatchStatement: (4, "as stated"),
+}
+"""The order in which kinds of statements are told; and what a sentence says that leaves out their prototypes or
+bounds."""
 
 
 @dataclass(frozen=True)
@@ -76,14 +83,8 @@ def narrower(
     """What to ask where an explanation is too long to be read, or about another class than the runner-up.
 
     The question is about the runner-up, and where the image is not known about the class that is closest in the proof.
-
-    Args:
-        certificate: whose statements are meant.
-        count: how many prototypes the head has, if that is known.
-        file: the certificate's.
-        name: gives that of a class.
-        account: the explanation in points, where it has any.
-        ahead: (C,) about how far the class is ahead of each for this image; empty where that is not known.
+    `count` is how many prototypes the head has, where known; `name` gives that of a class; `ahead` (C,) is about how
+    far the class is ahead of each for this image, empty where that is not known.
     """
     margins = {c: margin for c, margin in enumerate(certificate.margins) if margin is not None}
     closest = account.rival if account else min(margins, key=margins.__getitem__, default=None)
@@ -147,23 +148,18 @@ def named_prototypes(certificate: Certificate, count: int | None = None) -> tupl
 def in_brief(certificate: Certificate, count: int | None = None) -> str:
     """What has to hold, in a line of a list: `prototype 5 is active at least 2; no other prototype is active above 1`;
     of a head with so many prototypes, if that is known."""
-    return "; ".join(_told(certificate, "", count, False)) or "nothing has to hold"
+    return "; ".join(conditions(certificate, "", count, "")) or "nothing has to hold"
 
 
-def conditions(certificate: Certificate, observable: str = "comparison", count: int | None = None) -> list[str]:
+def conditions(
+    certificate: Certificate, observable: str = "comparison", count: int | None = None, listed: str = " (listed below)"
+) -> list[str]:
     """What has to hold, as the parts of a sentence that begins "The class is 3 whenever ..."; empty if nothing.
-    `observable` is what comparing a patch with a prototype gives; for `count` see `in_brief`."""
-    return _told(certificate, observable, count, True)
-
-
-def _told(certificate: Certificate, observable: str, count: int | None, below: bool) -> list[str]:
-    """What has to hold, part by part.
 
     A number of prototypes stands before "of the" or "prototypes", their names after "prototype" or "prototypes"; so
-    none is taken for the other. "Other" prototypes are those that no earlier part names.
-
-    Args:
-        below: whether what is only counted here is listed below.
+    none is taken for the other. "Other" prototypes are those that no earlier part names. `observable` is what comparing
+    a patch with a prototype gives; `count` how many prototypes the head has, where known; `listed` follows the number
+    of prototypes that are not named.
     """
     statements, parts = certificate.statements, list[str]()
     stated = [s for s in statements if isinstance(s, ActivationStatement)]
@@ -185,7 +181,7 @@ def _told(certificate: Certificate, observable: str, count: int | None, below: b
         patches, of = len({s.patch for s in compared}), certificate.patches
         where = "" if of == 1 else f" in all {of} patches" if patches == of else f" in {patches} of the {of} patches"
         parts.append(f"{len(compared)} {what}{where} {comes} out as stated")
-    return [*parts, *_clauses(statements, count, " (listed below)" if below else "")]
+    return [*parts, *_clauses(statements, count, listed)]
 
 
 def _few(compared: Sequence[PatchStatement], patches: int) -> bool:
@@ -197,92 +193,56 @@ def _ends(statement: PatchStatement | ActivationStatement) -> str:
     return between(statement.lower, statement.upper, "from {} to {}")
 
 
-def _clauses(statements: Sequence[Statement], count: int | None, listed: str) -> list[str]:
-    """The clauses in words; `listed` follows the number of prototypes that are not named."""
-    ends = {s.prototype: (s.lower, s.upper) for s in statements if isinstance(s, ActivationStatement)}
-    named: set[int] | None = set(ends)
-    words = []
-    for statement in sorted(statements, key=lambda s: _ORDER.index(type(s))):
+def _clauses(statements: Sequence[Statement], count: int | None, listed: str) -> Iterator[str]:
+    """The clauses in words; for `count` and `listed` see `conditions`.
+
+    Each is told by the prototypes that it speaks of where they are fewer than those that it exempts. Those with a
+    statement of their own that says as much are not named: the clause says nothing of them. It is left out if it says
+    nothing of any other.
+    """
+    ends = [(s.prototype, s.lower, s.upper) for s in statements if isinstance(s, ActivationStatement)]
+    named: set[int] | None = {j for j, _, _ in ends}  # by earlier parts; None where that is not plain
+    for statement in sorted(statements, key=lambda s: _KINDS[type(s)][0]):
         if isinstance(statement, OrderStatement):
             end = upper_end(statement.upper)
-            bounds = f"active at most {end}", f"active above {end}"
-            bounded = {j for j, (_, upper) in ends.items() if upper is not None and upper <= statement.upper}
+            inside, outside = f"active at most {end}", f"active above {end}"
+            exempt = {j for j, _, upper in ends if upper is not None and upper <= statement.upper}
         elif isinstance(statement, FloorStatement):
             end = lower_end(statement.lower)
-            bounds = f"active at least {end}", f"active below {end}"
-            bounded = {j for j, (lower, _) in ends.items() if lower is not None and lower >= statement.lower}
-        elif isinstance(statement, SumStatement):
-            rivals = None if statement.rivals is None else ", ".join(map(str, statement.rivals))
-            whom = "any other class" if rivals is None else f"any of these classes ({rivals})"
-            words.append(
-                f"all prototypes of other classes together take back at most {upper_end(statement.upper)} points"
-                f" for {whom}"
-            )
-            continue
+            inside, outside = f"active at least {end}", f"active below {end}"
+            exempt = {j for j, lower, _ in ends if lower is not None and lower >= statement.lower}
         else:
+            if isinstance(statement, SumStatement):
+                rivals = None if statement.rivals is None else ", ".join(map(str, statement.rivals))
+                whom = "any other class" if rivals is None else f"any of these classes ({rivals})"
+                most = upper_end(statement.upper)
+                yield f"all prototypes of other classes together take back at most {most} points for {whom}"
             continue
-        said, names = _clause(statement.exempt, bounded, named, count, bounds, listed)
-        words.append(said)
-        named = None if named is None or names is None else named | names
-    return list(filter(None, words))
-
-
-def _clause(
-    exempted: Sequence[int],
-    bounded: set[int],
-    named: set[int] | None,
-    count: int | None,
-    bounds: tuple[str, str],
-    listed: str,
-) -> tuple[str, set[int] | None]:
-    """A clause, and the prototypes that it names; None where it only counts them.
-
-    It is told by the prototypes that it speaks of where they are fewer than those that it exempts. Those with a
-    statement of their own that says as much are not named: the clause says nothing of them. It is empty if it says
-    nothing of any other.
-
-    Args:
-        exempted: those that it exempts.
-        bounded: those with such a statement of their own.
-        named: those that earlier parts name; None where that is not plain.
-        count, listed: as in `_clauses`.
-        bounds: what it says of those that it means, and what it rules out.
-    """
-    inside, outside = bounds
-    exempt = bounded.union(exempted)
-    if count is not None and count - len(exempt) < len(exempt):
-        meant = [j for j in range(count) if j not in exempt]
-        if not meant:
-            return "", set()
-        if len(meant) <= _COMPARED:
-            return f"{prototypes_named(meant)} {'is' if len(meant) == 1 else 'are'} {inside}", set(meant)
-        return f"{_counted(count - len(set(exempted)), count)}{listed} are {inside}", None
-    if not exempt:
-        return f"no prototype is {outside}", set()
-    if exempt == named:
-        others = "no other prototype" if count is None else f"none of the other {count - len(exempt)} prototypes"
-        return f"{others} is {outside}", set()
-    if len(exempt) <= _LISTED:
-        return f"no prototype except {prototypes_named(sorted(exempt))} is {outside}", set()
-    return f"only {_counted(len(set(exempted)), count)}{listed} may be {outside}", None
+        exempt.update(statement.exempt)
+        stated = len(set(statement.exempt))
+        if count is not None and count - len(exempt) < len(exempt):
+            meant = [j for j in range(count) if j not in exempt]
+            if len(meant) > _COMPARED:
+                yield f"{_counted(count - stated, count)}{listed} are {inside}"
+                named = None
+            elif meant:
+                yield f"{prototypes_named(meant)} {'is' if len(meant) == 1 else 'are'} {inside}"
+                named = None if named is None else named.union(meant)
+        elif not exempt:
+            yield f"no prototype is {outside}"
+        elif exempt == named:
+            others = "no other prototype" if count is None else f"none of the other {count - len(exempt)} prototypes"
+            yield f"{others} is {outside}"
+        elif len(exempt) <= _LISTED:
+            yield f"no prototype except {prototypes_named(sorted(exempt))} is {outside}"
+        else:
+            yield f"only {_counted(stated, count)}{listed} may be {outside}"
+            named = None
 
 
 def _counted(number: int, of: int | None) -> str:
     noun = "prototype" if number == 1 else "prototypes"
     return f"{number} {noun}" if of is None else f"{number} of the {of} prototypes"
-
-
-_OBSERVABLE = "comparison"
-"""What comparing a patch with a prototype gives, where the head is not known."""
-_KINDS = {
-    ActivationStatement: (0, "as active as"),
-    FloorStatement: (1, "listed below"),
-    OrderStatement: (2, "listed below"),
-    SumStatement: (2, "listed below"),
-    PatchStatement: (3, "as stated"),
-}
-"""Where statements stand that are listed, as in the sentence; and what a sentence says that leaves out their prototypes
-or bounds."""
 
 
 @dataclass(frozen=True)
@@ -342,7 +302,7 @@ class Telling:
         head = None if head is None or head.sha256 != certificate.head else head
         count = None if head is None else head.prototypes
         classes = (None if head is None else head.labels) or classes
-        parts = conditions(certificate, _OBSERVABLE if head is None else head.observable, count)
+        parts = conditions(certificate, "comparison" if head is None else head.observable, count)
         predicted = class_name(certificate.predicted, classes)
         sentence, account = f"The class is {predicted} whenever {enumerated(parts)}.", None
         if not parts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from math import isqrt
 from pathlib import Path
@@ -27,13 +28,8 @@ _LARGEST_SIDE = 64
 
 @dataclass(frozen=True)
 class Grid:
-    """Rows and columns of cells. The first patches, the tokens, have no cell.
-
-    Attributes:
-        rows, columns: of the grid.
-        tokens: how many patches come before the first cell (the class token of `BankPooling`).
-        assumed: whether the shape is only a guess from the number of patches.
-    """
+    """Rows and columns of cells. The first patches, the tokens (the class token of `BankPooling`), have no cell; the
+    shape may be `assumed`, only a guess from the number of patches."""
 
     rows: int
     columns: int
@@ -48,13 +44,8 @@ class Grid:
 
 @dataclass(frozen=True)
 class NetworkBeside:
-    """The network in a run's folder, as far as pages draw it.
-
-    Attributes:
-        sha256: digest of its file.
-        shape: (H, W) of the latents that it gives for a picture.
-        fields: the receptive fields of its patches, as the checker computes them; None where windows are too large.
-    """
+    """The network in a run's folder, as far as pages draw it: the `shape` (H, W) of the latents that it gives for a
+    picture; and the receptive fields of its patches, as the checker computes them, None where windows are too large."""
 
     sha256: str
     shape: tuple[int, int]
@@ -68,28 +59,20 @@ class NetworkBeside:
         except (InputError, CheckerError):
             return None
         rows, columns = network.layers[-1].shape[1:] or (1, 1)
-        try:
+        fields = None
+        with suppress(UnprovedError):
             found = receptive_fields(network)
-        except UnprovedError:
-            return cls(network.sha256, (rows, columns), None)
-        fields = ReceptiveFields(found.rows, found.columns, found.size, (), by_checker=True)
+            fields = ReceptiveFields(found.rows, found.columns, found.size, (), by_checker=True)
         return cls(network.sha256, (rows, columns), fields)
 
 
 def grid_of_image(
     patches: int, head: Head | None, latents: Tensor | None, shape: tuple[int, int] | None = None
 ) -> Grid | None:
-    """The grid of an image's patches.
+    """The grid of an image's patches; None where its shape is unknown, or has too many cells to draw.
 
-    Args:
-        patches: L.
-        head: may have a class token, which has no cell.
-        latents: (N, D, H, W) or (N, L, D); their shape counts where no other is known. Without one a square is assumed.
-        shape: (H, W) by the network that a certificate names. Whoever wrote the latents beside a picture may give them
-            any other.
-
-    Returns:
-        None where the shape is unknown, or has too many cells to draw.
+    The `shape` (H, W) is that by the network that a certificate names: whoever wrote the latents beside a picture may
+    give them any other. Without it that of the latents counts, (N, D, H, W) or (N, L, D), or else a square is assumed.
     """
     tokens = 0
     if head is not None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from verale.checker.errors import FormatError
 from verale.checker.read.pictures import LARGEST_PNG, SIGNATURE, Picture, read_png
@@ -45,7 +45,6 @@ PICTURES = "prototypes"
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 
 
-Held = TypeVar("Held", Picture, bytes)
 _CHANNELS = (1, 3)
 """Of pictures that networks see: a grey PNG file may stand for either."""
 _LARGEST = 2**24
@@ -62,15 +61,8 @@ _HEADER = 33
 
 def prototype_pictures(folder: Path, given: Path | None = None) -> dict[int, Path]:
     """The pictures of prototypes, by number, as `verale latents --prototype-pictures` names them, such as 0005.png; of
-    equal numbers the last in order.
-
-    Args:
-        folder: of the certificates; its subfolder `prototypes` may hold pictures.
-        given: the folder of the pictures, where it is another one.
-
-    Raises:
-        InputError: there is no such folder as given, or it holds no such picture.
-    """
+    equal numbers the last in order. They lie in the folder `given`, or in `prototypes` of that of the certificates.
+    Raises InputError: there is no such folder as given, or it holds no such picture."""
     where = folder / PICTURES if given is None else given
     files = sorted(where.iterdir()) if where.is_dir() else []
     images = [file for file in files if file.suffix.lower() in IMAGE_SUFFIXES and _NUMBER.fullmatch(file.stem)]
@@ -112,13 +104,8 @@ class Match:
 
 
 class Matcher:
-    """Finds the images of certificates.
-
-    Args:
-        source: what is known about the images.
-        stored: the digests of the latents at hand, image by image; None without latents.
-        folder: of the certificates, in which a run keeps its pictures.
-    """
+    """Finds the images of certificates, by what the source knows about them, the digests of the latents at hand, image
+    by image, and the pictures that a run keeps in the folder of the certificates."""
 
     def __init__(self, source: Source, stored: Sequence[str] | None, folder: Path) -> None:
         self._source, self._pictures = source, folder / KEPT
@@ -126,21 +113,16 @@ class Matcher:
         self._held: dict[str, Picture] = {}
         self._file_of: dict[str, Path] = {}
         self._room, self._left = _KEPT, _SEARCHED
-        noted = source.latents or stored
-        self._indices: dict[str, list[int]] | None = None if noted is None and not source.pictures else {}
-        for digests in (noted or (), source.pictures):
-            for index, digest in enumerate(digests):
-                self._indices.setdefault(digest, []).append(index)  # type: ignore[union-attr]
+        self._knows = stored is not None or bool(source.latents or source.pictures)
+        self._indices: dict[str, list[int]] = {}
+        for index, digest in (*enumerate(source.latents or stored or ()), *enumerate(source.pictures)):
+            self._indices.setdefault(digest, []).append(index)
         whole = None if stored is None else hashlib.sha256("".join(stored).encode()).hexdigest()
         self._noted = bool(source.latents) or (whole is not None and whole == source.latents_digest)
 
     def matched(self, latents: str | None, picture: str | None, number: int | None) -> tuple[int | None, Match | None]:
-        """The index of a certificate's image among the latents, and the image; None for what is not known.
-
-        Args:
-            latents, picture: the digests that the certificate names; None for what it does not.
-            number: as for `index_of`.
-        """
+        """The index of a certificate's image among the latents, and the image, by the digests that it names and the
+        number in the name of its file; None for what is not known."""
         if picture is not None:
             return self._of_picture(picture, number)
         index = self.index_of(latents, number)
@@ -157,9 +139,8 @@ class Matcher:
         proposed = number if index is None else index
         if proposed is None or not proposed < len(source.files):
             file = self._find(picture)
-            if source.files:
-                return None, self._unnoted(file, picture, False)
-            return index, None if file is None else self._unnoted(file, picture, False)
+            match = None if file is None and not source.files else self._unnoted(file, picture, False)
+            return None if source.files else index, match
         noted, sha256, label = source.files[proposed], source.digests[proposed], source.labels[proposed]
         places = [noted]  # where the file may lie
         if source.folder is not None and noted.is_relative_to(source.folder):
@@ -183,8 +164,8 @@ class Matcher:
         for file in noted:
             picture = named_picture(self._bytes(file), digest)
             if picture is not None:
-                if (kept := self._kept(picture, len(picture.values))) is not None:
-                    self._held[digest] = kept
+                if self._has_room(len(picture.values)):
+                    self._held[digest] = picture
                 return file
         while digest not in self._file_of:
             other = next(self._others, None)
@@ -201,9 +182,7 @@ class Matcher:
     @cached_property
     def _others(self) -> Iterator[Path]:
         """The PNG files that may hold pictures that do not lie where they are noted."""
-        files = sorted(self._pictures.rglob("*"))
-        for pattern in ("*", "*/*"):
-            files += () if self._source.folder is None else sorted(self._source.folder.glob(pattern))
+        files = [*sorted(self._pictures.rglob("*")), *self._inside()]
         return (file for file in dict.fromkeys(files) if file.suffix.lower() == ".png" and self._source.admits(file))
 
     def _read(self, file: str | Path) -> bytes:
@@ -222,32 +201,24 @@ class Matcher:
             return b""
         return data if len(data) <= LARGEST_PNG else b""
 
-    def _kept(self, held: Held, size: int) -> Held | None:
-        """What is to be drawn, if there is room for its size in bytes."""
-        if size > self._room:
-            return None
-        self._room -= size
-        return held
+    def _has_room(self, size: int) -> bool:
+        """Whether what is to be drawn is kept, of so many bytes."""
+        kept = size <= self._room
+        self._room -= size if kept else 0
+        return kept
 
     def index_of(self, named: str | None, number: int | None) -> int | None:
-        """The index of a certificate's image among the latents; None where it is none of them.
-
-        Args:
-            named: the digest, of latents or of a picture, that the certificate names.
-            number: the number in the name of its file. It counts where several images have these latents, and where
-                no latents are known.
-        """
-        if self._indices is None:
+        """The index of a certificate's image among the latents, by the digest that it names; None where it is none of
+        them. The number in the name of its file counts where several images have this digest, and where no latents are
+        known."""
+        if not self._knows:
             return number
         indices = self._indices.get(named or "", [])
         return number if number in indices else indices[0] if indices else None
 
     def image(self, index: int | None, by_latents: bool) -> Match | None:
-        """The image with an index; None where there is none.
-
-        Args:
-            by_latents: whether the index is that of latents that are named, not just a number.
-        """
+        """The image with an index, which is that of latents that are named, or just a number; None where there is
+        none."""
         source = self._source
         if index is None or not index < len(source.files):
             return None
@@ -261,7 +232,7 @@ class Matcher:
             return Match(noted, sha256, label, GONE)
         data = self._read(self._source.admitted(file) or file)
         note = AS_NOTED if by_latents and self._noted else BY_ORDER
-        return Match(file, sha256, label, note, held=self._kept(data, len(data)))
+        return Match(file, sha256, label, note, held=data if self._has_room(len(data)) else None)
 
     def _file(self, noted: Path, sha256: str) -> Path | None:
         """The file with a digest: where it is noted, or wherever in the folder it lies now."""
@@ -275,12 +246,15 @@ class Matcher:
     @cached_property
     def _by_digest(self) -> Mapping[str | None, list[Path]]:
         files: dict[str | None, list[Path]] = {}
-        folder = self._source.folder
-        for pattern in ("*", "*/*"):
-            for file in () if folder is None else sorted(folder.glob(pattern)):
-                if file.suffix.lower() in IMAGE_SUFFIXES and self._source.admits(file):
-                    files.setdefault(self._digest(file), []).append(file)
+        for file in self._inside():
+            if file.suffix.lower() in IMAGE_SUFFIXES and self._source.admits(file):
+                files.setdefault(self._digest(file), []).append(file)
         return files
+
+    def _inside(self) -> list[Path]:
+        """What lies in the folder of the images, and in its folders."""
+        folder = self._source.folder
+        return [] if folder is None else [*sorted(folder.glob("*")), *sorted(folder.glob("*/*"))]
 
     def _unnoted(self, file: Path | None, picture: str, contradicted: bool) -> Match:
         """The image of a certificate that names a picture of which nothing else is known; None where no file holds
@@ -305,14 +279,8 @@ def _expected(item: Any) -> int | None:
 
 
 def require_consistent(items: Iterable[Any], source: Source, names: Sequence[str] | None, classes: int | None) -> None:
-    """Raise InputError if images lie in folders of other classes than what is known about them.
-
-    Args:
-        items: those of a `Collection`.
-        source: has all images.
-        names: of the classes, where known.
-        classes: how many there are, where known.
-    """
+    """Raise InputError if the images of some items lie in folders of other classes than what is known about them; the
+    names and the number of the classes count, where known."""
     root = source.folder
     if root is None:
         return

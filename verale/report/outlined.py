@@ -91,15 +91,8 @@ def marks_of(certificate: checked.Certificate, head: Head | None, image: Tensor 
     """The prototypes to name in the patches that are outlined.
 
     Of statements about patches, those that they are compared with; otherwise the prototypes to show with the
-    explanation, where the image activates them most.
-
-    Args:
-        certificate: whose statements are meant.
-        head: a head, which counts if it is the certificate's.
-        image: the image's latents, (1, D, H, W) or (1, L, D), where they are known.
-
-    Raises:
-        LatentsError: latents that do not fit the head.
+    explanation, where the image, latents (1, D, H, W) or (1, L, D), activates them most, if the head is the
+    certificate's. Raises LatentsError: latents that do not fit the head.
     """
     marks = stated_prototypes(certificate)
     if marks:

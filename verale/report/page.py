@@ -365,11 +365,8 @@ def _numbers(items: Sequence[Item]) -> dict[str, str]:
 
 
 def of_unproved(collection: Collection, proved: Container[int] = ()) -> str:
-    """That nothing proves where prototypes come from; empty where each picture that is shown is proved to be one.
-
-    Args:
-        proved: the prototypes that are shown as parts of pictures from which they are proved to come.
-    """
+    """That nothing proves where prototypes come from; empty where all that have a picture are `proved` to be a part of
+    it."""
     return PROTOTYPES if any(j not in proved for j in (*collection.source.origins, *collection.pictures)) else ""
 
 
@@ -405,12 +402,8 @@ def of_observables(head: Head | None) -> str:
 
 
 def of_kernel(name: str, variable: str = "") -> str:
-    """How a checker computes, by the name of its kernel; it shares no code with what found the statements.
-
-    Args:
-        variable: the environment variable that named the proved checker where the audit ran. Then it is not known
-            whether that is the program which is proved right.
-    """
+    """How a checker computes, by the name of its kernel; it shares no code with what found the statements. Where an
+    environment variable named the proved checker, it is not known whether that is the program which is proved right."""
     if variable and PROVED in CHOICES.get(name, ()):
         others = len(CHOICES[name]) > 1
         return f"that {variable} named{', or the reading in interval arithmetic' if others else ''}"

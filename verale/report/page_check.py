@@ -16,7 +16,6 @@ import json
 import re
 import zlib
 from base64 import b64decode
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,12 +52,8 @@ browser needs some thirty times as many bytes for them."""
 
 @dataclass(frozen=True)
 class SeenInPage:
-    """Pictures that the page can prove from their bytes.
-
-    Attributes:
-        shape: (C, H, W) of a picture.
-        told: the network, which the checker is told before pictures, deflated.
-    """
+    """Pictures (C, H, W) that the page can prove from their bytes; `told` is the network, of which the checker is told
+    before them, deflated."""
 
     shape: tuple[int, int, int]
     told: str
@@ -98,15 +93,8 @@ class SeenInPage:
 
 @dataclass(frozen=True)
 class Checking:
-    """The checker in the page, and what it is asked.
-
-    Attributes:
-        script: the program, deflated.
-        sha256: of the program.
-        csp_digest: the same, as a Content-Security-Policy spells it.
-        told: the head, which it is told first, deflated.
-        seen: the network and the pictures, where certificates begin there.
-    """
+    """The checker in the page, its program and digests; the head, which it is told first; and the network and the
+    pictures, where certificates begin there. What it is told is deflated."""
 
     script: str
     sha256: str
@@ -212,8 +200,8 @@ def require_same(path: Path, own: bytes) -> None:
     Soundness: everything that is not a time is compared as text, or as what it is deflated from. So whatever makes the
     page look or act otherwise is a difference.
     """
-    difference = next(_differences(_text(path), own.decode()), None)
-    if difference is not None:
+    difference = _difference(_text(path), own.decode())
+    if difference:
         raise InputError(
             path,
             f"is not the page that verale {__version__} writes of these files: {difference} differs; do not trust it,"
@@ -221,52 +209,46 @@ def require_same(path: Path, own: bytes) -> None:
         )
 
 
-def _differences(given: str, own: str) -> Iterator[str]:
-    """What differs, in words; the checker first."""
+def _difference(given: str, own: str) -> str:
+    """What differs, in words, the checker first; empty if nothing does."""
     for pattern, neutral in _TIMES:
         given, own = pattern.sub(neutral, given, count=1), pattern.sub(neutral, own, count=1)
     texts = [{match[2]: match[3] for match in _EMBEDDED.finditer(text)} for text in (given, own)]
     for name in sorted(texts[1], key=lambda name: (name not in _NAMES, name)):
-        there, here = texts[0].get(name, ""), texts[1][name]
-        if there == here:
+        held = [texts[0].get(name, ""), texts[1][name]]
+        if held[0] == held[1]:
             continue
-        if name in _NAMES:
-            if _inflated(there, here) != _inflated(here, here):
-                yield _NAMES[name]
-        elif name == "data":
-            yield ", ".join(_fields(there, here)) or "what it says of all"
-        elif name == "rows":
-            of_list, expected = (
-                _TIMES_OF_LIST.sub(b'"audit":[]', _inflated(one, here), count=1) for one in (there, here)
-            )
-            if of_list != expected:
-                fields = _fields(of_list.decode(errors="replace"), expected.decode())
-                yield f"{', '.join(fields) or 'what is said'} of the list"
-        elif name[0] == "i":
-            yield f"the picture {name[1:]}"
-        elif (inflated := _inflated(there, here)) != _inflated(here, here):
-            first = json.loads(texts[1]["data"])["blocks"][int(name[1:])]
-            expected = _inflated(here, here)
-            fields = _fields(inflated.decode(errors="replace"), expected.decode())
-            theirs, ours = (json.loads(one) if fields else {} for one in (inflated, expected))
-            for place in range(len(ours["text"]) if fields else 0):
-                column_of = {each: theirs[each] if isinstance(theirs.get(each), list) else [] for each in fields}
-                differing = [each for each in fields if column_of[each][place : place + 1] != [ours[each][place]]]
-                if differing:
-                    yield f"{', '.join(differing)} of certificate {first + place}"
-            yield f"what is said of the certificates from {first} on"
+        if name[0] == "i":
+            return f"the picture {name[1:]}"
+        there, here = (one.encode() if name == "data" else _inflated(one, held[1]) for one in held)
+        if name == "rows":
+            there, here = (_TIMES_OF_LIST.sub(b'"audit":[]', one, count=1) for one in (there, here))
+        if there != here:
+            first = json.loads(texts[1]["data"])["blocks"][int(name[1:])] if re.fullmatch(r"d\d+", name) else None
+            return _NAMES.get(name) or _fields(there, here, first)
     shells = [_EMBEDDED.sub(r'\1" id="\2"></script>', text) for text in (given, own)]
-    if shells[0] != shells[1]:
-        yield "its text, its styles or its script"
+    return "" if shells[0] == shells[1] else "its text, its styles or its script"
 
 
-def _fields(there: str, here: str) -> list[str]:
-    """The fields of a JSON object that differ."""
+def _fields(there: bytes, here: bytes, first: int | None) -> str:
+    """Which fields of a JSON object differ: of that of all, of the list, or of a block of certificates, `first` its
+    first."""
+    own, fields = json.loads(here), []
     try:
-        given, own = json.loads(there), json.loads(here)
-        return [name for name in own if json.dumps(given.get(name)) != json.dumps(own[name])]
+        given = json.loads(there)
+        fields = [name for name in own if json.dumps(given.get(name)) != json.dumps(own[name])]
     except (ValueError, AttributeError, RecursionError):
-        return []
+        given = {}
+    if "blocks" in own:
+        return ", ".join(fields) or "what it says of all"
+    if first is None:
+        return f"{', '.join(fields) or 'what is said'} of the list"
+    lists = {name: given[name] if isinstance(given.get(name), list) else [] for name in fields}
+    for place in range(len(own["text"])):
+        differing = [name for name in fields if lists[name][place : place + 1] != [own[name][place]]]
+        if differing:
+            return f"{', '.join(differing)} of certificate {first + place}"
+    return f"what is said of the certificates from {first} on"
 
 
 def _inflated(deflated: str, own: str) -> bytes:

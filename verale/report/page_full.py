@@ -11,7 +11,6 @@ import io
 from base64 import b64decode
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +22,7 @@ from verale.checker.certificate import ActivationStatement, Certificate
 from verale.errors import InputError, LatentsError, naming
 from verale.report.account import Account, proved_account
 from verale.report.collect import Collection, Item
+from verale.report.estimates import Estimates, estimates_of, favoured_classes, given_and_taken, standing_of
 from verale.report.explanation import conditions, named_prototypes, narrower
 from verale.report.grid import Grid
 from verale.report.page_check import Checking
@@ -31,7 +31,6 @@ from verale.report.thumbnails import ImageFile, Window, thumbnail, to_draw, wind
 
 if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
-    from verale.report.estimates import Estimates, Standing
 
 _FRAME = 80
 """About the bytes around each block, and around each image."""
@@ -49,23 +48,20 @@ _GREAT = 1e150
 
 
 class _Entry(NamedTuple):
-    """An item with its image as a data URI, empty without one; and, of a certificate that may be shown in full, its
-    details, and the prototypes that add to its lead, where these are known."""
+    """Of an item its image as a data URI, empty without one; the details of a certificate, if they may be shown; and
+    the prototypes to picture in the list."""
 
-    item: Item
     picture: str
     detail: dict[str, object] | None
-    adding: list[int] | None
+    pictured: list[int]
 
 
 class Full:
     """Blocks and images that fit into a page; they are added item by item, in the order of the list.
 
     Attributes:
-        window: what the preprocessing leaves of images.
-        blocks: each the details of some certificates: JSON, an object of lists, deflated.
-        firsts: the number of the first certificate of each block.
-        count: how many certificates there are.
+        blocks: each the details of some certificates: JSON, an object of lists, deflated; `firsts` the number of the
+            first certificate of each, `count` how many there are.
         images: data URIs, each once.
         rows: for each item its number among the certificates here (`full`), the index of its image (`shown`), or -1;
             and the prototypes that the list pictures.
@@ -95,20 +91,26 @@ class Full:
         self.images: list[str] = []
         self.rows: dict[str, list[Any]] = {"full": [], "shown": [], "prototypes": []}
         self.unread: list[str] = []
+        # How activations stand among those of all images, where known.
+        self._standing = None if collection.checked_head is None else standing_of(collection)
 
     def add(self, item: Item) -> None:
         """Add an item. Raises InputError: latents that do not fit the head."""
-        entry = _Entry(item, "", None, None)
+        picture, detail, adding = "", None, None
         if item.certificate is not None and self._room > 0:
-            picture = ""
             if (file := to_draw(self._collection.source, item.image)) is not None:
                 try:
                     picture = thumbnail(file, self._side)
                 except InputError as error:
                     self.unread.append(f"{Path(file.path).name}: {error.problem}")
-            entry = _Entry(item, picture, *self._told(item, item.certificate, picture))
+            detail, adding = self._told(item, item.certificate, picture)
             self._size += len(item.data)
-        self._entries.append(entry)
+        named: Sequence[int] = adding or ()
+        if adding is None and item.certificate is not None:
+            named = named_prototypes(item.certificate, item.count)
+        known = self._collection.pictures, self._collection.source.origins
+        pictured = [j for j in named if any(j in each for each in known)][:_PICTURED]
+        self._entries.append(_Entry(picture, detail, pictured))
         if len(self._entries) >= self._most or self._size > _BLOCK:
             self.finish()
 
@@ -129,7 +131,7 @@ class Full:
             fitting = fitting[:-1]
         if len(fitting) < len(told):
             self._room = 0  # after the first that does not fit, none is added
-        last, collection = self.count + len(fitting), self._collection
+        last = self.count + len(fitting)
         for entry in self._entries:
             place = shown = -1
             if entry.detail is not None and self.count < last:
@@ -137,43 +139,31 @@ class Full:
                 if entry.picture:
                     shown = self._known.setdefault(entry.picture, len(self.images))
                     self.images += [entry.picture] if shown == len(self.images) else []
-            named: Sequence[int] = entry.adding or ()
-            if entry.adding is None and entry.item.certificate is not None:
-                named = named_prototypes(entry.item.certificate, entry.item.count)
-            pictured = [j for j in named if j in collection.pictures or j in collection.source.origins][:_PICTURED]
-            for column, value in zip(self.rows.values(), (place, shown, pictured), strict=True):
+            for column, value in zip(self.rows.values(), (place, shown, entry.pictured), strict=True):
                 column.append(value)
         self._entries, self._size = [], 0
-
-    @cached_property
-    def _standing(self) -> Standing | None:
-        """How activations stand among those of all images, where known."""
-        from verale.report.estimates import Standing
-
-        return None if self._collection.checked_head is None else Standing.of(self._collection)
 
     def _told(self, item: Item, certificate: Certificate, picture: str) -> tuple[dict[str, object], list[int] | None]:
         """An item's certificate with estimates for people, and what the checker in the page is asked; also the
         prototypes that add to its proved lead, those that add most first; None where that is not known. `picture` is
         the image as a data URI, empty without one."""
-        from verale.report.estimates import estimates_of, given_and_taken
-
         collection, account, now, standing = self._collection, None, [], {}
         head, numbers = collection.checked_head, collection.numbers
         if head is not None and numbers is not None and not (item.record and item.record["reason"] == "limit"):
             account = proved_account(item.data, certificate, head, numbers)
         with naming(collection.latents_path, LatentsError):
-            estimates = estimates_of(certificate, collection.head, collection.latents_of(item))
+            image = collection.latents_of(item)
+            estimates = estimates_of(certificate, collection.head, image)
         if account is not None and collection.head is not None and estimates.activations:
             # Of each rival that is told what the class gets, and what is taken back, at this image.
             rivals = [each.rival for each in account.closest]
             pairs = given_and_taken(collection.head, estimates, account.predicted, rivals)
             now = [[about(given), about(taken)] for given, taken in pairs]
         count, place = item.count, item.index
-        if self._standing is not None and place is not None and place < len(self._standing) and count is not None:
+        if self._standing is not None and image is not None and place is not None and count is not None:
             # By statement about an activation where the image's own stands among all images.
             standing = {
-                number: self._standing.told(place, statement.prototype)
+                number: self._standing(place, statement.prototype)
                 for number, statement in enumerate(certificate.statements)
                 if isinstance(statement, ActivationStatement) and statement.prototype < count
             }
@@ -296,8 +286,6 @@ class EmbeddedPrototypes:
     ) -> EmbeddedPrototypes:
         """Pictures of which prototypes are proved to be parts by the network with this digest, their own, then training
         images; what fits into `room` bytes. What is missing is noted."""
-        from verale.report.estimates import favoured_classes
-
         source, left, unread, left_out = collection.source, room, 0, 0
         uris: list[str] = []
         places: dict[object, int | None] = {}

@@ -188,13 +188,8 @@ def _drawn(
 ) -> Picture:
     """The figure: text, the image with prototypes and points beside or below it, text, and the list of statements.
 
-    Args:
-        said: the certificate in words, its verdict, and what is known of the image, or why none is shown.
-        pixels: the image; None where none is shown.
-        notes: what the verdict does not say, and what nothing checks.
-        grid, marks, fields: where patches lie, the prototypes to name in them, and what they depend on.
-        shown: pictures of prototypes, by number.
-        origins: which patches prototypes are, as it was proved now.
+    The notes are what the verdict does not say, and what nothing checks; `marks` the prototypes to name in patches;
+    `shown` pictures of prototypes; `origins` which patches they are, as it was proved now.
     """
     figure = Picture(dpi=300)
     lines = _Lines(figure)
@@ -228,7 +223,15 @@ def _drawn(
     columns = _columns(_statements(telling, layout, lines), layout.columns)
     start = layout.image + 2 * _EDGE
     room = layout.width - start - _EDGE
-    points = [row for pair in named_points for row in _row(pair, lines, room if beside else wide)]
+    points = []  # what gives or takes points at the left, and how many at the right; below each other if too wide
+    for pair in named_points:
+        left, right = map(printable, pair)
+        width = room if beside else wide
+        if len(lines.of(f"{left}:   {right}", width)) == 1:
+            points.append((f"{left}:", right))
+        else:
+            points += [(line, "") for line in lines.of(f"{left}:", width)]
+            points += [("", line) for line in lines.of(right, width)]
     pictured = _PICTURED if beside and points and shown else layout.image
     panel = max(layout.image, (pictured if shown else 0) + _EDGE + len(points) * _LINE) if beside else layout.image
     rows = len(above) + len(below) + max(map(len, columns)) + (0 if beside else len(points))
@@ -238,14 +241,8 @@ def _drawn(
     def write(texts: Sequence[str], x: float, top: float, bold: int = 0, align: str = "left") -> float:
         for number, line in enumerate(texts):
             place, weight = (top - number * _LINE) / height, "bold" if number < bold else "normal"
-            style: dict[str, Any] = {
-                "fontsize": _SIZE,
-                "fontweight": weight,
-                "va": "top",
-                "ha": align,
-                "parse_math": False,
-            }
-            figure.text(x / layout.width, place, line, **style)
+            style: dict[str, Any] = {"fontsize": _SIZE, "fontweight": weight, "va": "top", "ha": align}
+            figure.text(x / layout.width, place, line, parse_math=False, **style)
         return top - len(texts) * _LINE
 
     top = write(above, _EDGE, height - _EDGE, bold) - _EDGE / 2
@@ -259,15 +256,6 @@ def _drawn(
     for number, column in enumerate(columns):
         write(column, _EDGE + number * wide / layout.columns, top - _EDGE / 2)
     return figure
-
-
-def _row(pair: tuple[str, str], lines: _Lines, room: float) -> list[tuple[str, str]]:
-    """What gives or takes points at the left, and how many at the right; below each other where both do not fit."""
-    left, right = map(printable, pair)
-    both = lines.of(f"{left}:   {right}", room)
-    if len(both) == 1:
-        return [(f"{left}:", right)]
-    return [*((line, "") for line in lines.of(f"{left}:", room)), *(("", line) for line in lines.of(right, room))]
 
 
 def _statements(telling: Telling, layout: _Layout, lines: _Lines) -> list[list[str]]:

@@ -213,15 +213,8 @@ def _table(title: str, headings: tuple[str, str], rows: Iterable[tuple[str, str]
 
 @dataclass(frozen=True)
 class Single:
-    """What is known of one certificate.
-
-    Attributes:
-        shown: what is shown of it; None if it is malformed.
-        outcome: the checker's verdict, given now; None without a head.
-        head: the head's file, which is read once; None without one.
-        item: the certificate, with its image.
-        source: what `source.json` beside it says; images outside of the folder are not opened.
-    """
+    """What is known of one certificate: what is shown of it, None if it is malformed; the checker's verdict, given now,
+    and the head's file, which is read once, None without a head; and what `source.json` beside it says."""
 
     shown: Shown | None
     outcome: Outcome | None
@@ -233,14 +226,8 @@ class Single:
 def shown_of(
     data: bytes, head: Any, verdict: VerdictInWords, classes: Sequence[str] | None, in_points: bool = True
 ) -> Shown:
-    """What is shown of a certificate that lies in no folder.
-
-    Args:
-        data: the bytes of its file.
-        head: a head, or the path of its file; None without one.
-        verdict: on the certificate.
-        classes: the names of the classes, where the head has none.
-        in_points: whether the checker is asked what the statements prove, which gives the account.
+    """What is shown of the bytes of a certificate that lies in no folder, with a head, or the path of its file. The
+    checker is asked what the statements prove, which gives the account, where the class is to be told `in_points`.
 
     Raises:
         InputError, UsageError: as `HeadFile.of` and `HeadOfRun.of`.

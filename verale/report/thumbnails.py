@@ -44,12 +44,8 @@ _TINY = 64
 
 @dataclass(frozen=True)
 class Window:
-    """The part of an image that reaches the network.
-
-    Attributes:
-        steps: (name, size) of Resize and CenterCrop in their order; a size is one number or (height, width).
-        unknown: names of steps that may move pixels; with such steps, outlined squares may be off.
-    """
+    """The part of an image that reaches the network: name and size of Resize and CenterCrop in their order, a size one
+    number or (height, width); and the names of other steps that may move pixels, so that squares may be off."""
 
     steps: tuple[tuple[str, tuple[int, ...]], ...] = ()
     unknown: tuple[str, ...] = ()

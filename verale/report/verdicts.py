@@ -19,9 +19,8 @@ from verale.certificate.words import above, below
 from verale.checker import AuditOptions, Auditor, PictureError
 from verale.checker.errors import FormatError, UnprovedError
 from verale.checker.file_auditor import checker_digest, picture_files
-from verale.checker.head import Head
 from verale.checker.options import in_words, program_in_words
-from verale.checker.origins import JudgedOrigin, Origin
+from verale.checker.origins import JudgedOrigin
 from verale.checker.verdict import UNUSABLE, most_severe
 from verale.errors import InputError, option
 from verale.files import opener_of, reading
@@ -45,16 +44,9 @@ def audited(
     jobs: int = 1,
     advance: Callable[[int], object] = lambda done: None,
 ) -> Collection:
-    """The collection with the verdicts of an audit that runs now; unchanged without a head.
-
-    Args:
-        options: of the audit.
-        jobs: the number of processes.
-        advance: called with the number of certificates audited since the last call.
-
-    Raises:
-        InputError: a head or latents file that the checker cannot use, or that changes while processes read it.
-    """
+    """The collection with the verdicts of an audit that runs now, in so many processes; unchanged without a head.
+    `advance` is called with the number of certificates audited since the last call. Raises InputError: a head or
+    latents file that the checker cannot use, or that changes while processes read it."""
     if collection.head_file is None:
         return collection
     records = {}
@@ -126,12 +118,14 @@ def _weaker(one: Mapping[str, Any], other: Mapping[str, Any], here: Mapping[str,
     if one["exit_code"] != other["exit_code"]:
         return one if most_severe([one["exit_code"], other["exit_code"]]) == one["exit_code"] else other
 
-    def order(record: Mapping[str, Any]) -> tuple[int, int, Decimal]:
-        missing = sum(record["run"].get(name) != here[name] for name in _CHECKED_WITH)
-        proved = sum(state == "proved" for state in record["claims"].values())
-        return missing, proved, Decimal(record["margin"] or 0)
-
-    return min(one, other, key=order)
+    return min(
+        *(one, other),
+        key=lambda record: (
+            sum(record["run"].get(name) != here[name] for name in _CHECKED_WITH),
+            sum(state == "proved" for state in record["claims"].values()),
+            Decimal(record["margin"] or 0),
+        ),
+    )
 
 
 _NEAR = 100
@@ -158,13 +152,9 @@ def told_origins(
     except (FormatError, UnprovedError) as error:
         raise InputError(path, str(error)) from error
     decoded = load_source(Path(images) / SOURCE).decoded if Path(images).is_dir() else ""
-    told = {each.origin.prototype: replace(_told(each, auditor), decoded=decoded) for each in judged}
-    return {
-        prototype: told.get(
-            prototype, ToldOrigin(f"prototype {prototype}: of where it comes from the origins file says nothing")
-        )
-        for prototype in range(auditor.head.count)
-    }
+    unsaid = "of where it comes from the origins file says nothing"
+    told = {prototype: ToldOrigin(f"prototype {prototype}: {unsaid}") for prototype in range(auditor.head.count)}
+    return told | {each.origin.prototype: replace(_told(each, auditor), decoded=decoded) for each in judged}
 
 
 def origins_beside(
@@ -195,7 +185,13 @@ def _told(judged: JudgedOrigin, auditor: Auditor) -> ToldOrigin:
         return ToldOrigin(f"prototype {origin.prototype} is not proved to be {patch}, {near}: {judged.message}")
     by = in_words(judged.by, "" if judged.program is None else program_in_words(judged.program.named))
     before, after = f"proved: prototype {origin.prototype} is", f", {near} (by {by})"
-    if not _is_near(origin, auditor.head):
+    if origin.distance is None:
+        is_near = origin.cosine is not None and origin.cosine >= _LEAST_COSINE
+    else:
+        exact = auditor.head.prototypes
+        length = sum(Fraction(number, 1 << exact.bits) ** 2 for number in exact.rows[origin.prototype])
+        is_near = (_NEAR * origin.distance) ** 2 <= length
+    if not is_near:
         before = (
             f"prototype {origin.prototype} is not shown to be a patch of these pictures; the nearest that was found is"
         )
@@ -203,12 +199,3 @@ def _told(judged: JudgedOrigin, auditor: Auditor) -> ToldOrigin:
     sentence, caption = (f"{before} {which}{after}" for which in (patch, "this part of this picture"))
     known = "" if network is None else network.sha256
     return ToldOrigin(sentence, caption, cell, known, _digest=origin.picture, _pictures=auditor.pictures)
-
-
-def _is_near(origin: Origin, head: Head) -> bool:
-    """Whether the origin is told as what the prototype is."""
-    if origin.distance is None:
-        return origin.cosine is not None and origin.cosine >= _LEAST_COSINE
-    exact = head.prototypes
-    length = sum(Fraction(number, 1 << exact.bits) ** 2 for number in exact.rows[origin.prototype])
-    return (_NEAR * origin.distance) ** 2 <= length

@@ -18,7 +18,9 @@ CLASSES = ("ant", "bee", "cat")
 VARIED = ("inner product", "exp_distance", "quartic", "top mean", "masked", "banks", "maximum", "tree")
 LIKE_ANOTHER = (
     *((name, "top_k") for name in ("inner product", "quartic", "top mean", "masked", "banks")),
-    *(("scaled", "top_k"), ("cosine", "triangle"), ("cosine", "mixed"), ("softmax", "simplex"), ("joint", "top_k")),
+    *(("scaled", paradigm) for paradigm in ("top_k", "mixed", "readable")),
+    *(("cosine", paradigm) for paradigm in ("triangle", "mixed", "hypersphere")),
+    *(("softmax", "simplex"), ("softmax", "sparse"), ("joint", "top_k")),
 )
 """Pages whose words are those of others: of another head, or another paradigm with the same statements."""
 CASES = [

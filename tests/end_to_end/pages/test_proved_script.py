@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page
-from support.cases import every
 
 from verale.checker.proved.program import SCRIPT
 
@@ -109,73 +108,46 @@ ARITHMETIC: dict[str, dict[tuple[Any, ...], object]] = {
 """Of primitives of integers alone what each gives for some arguments."""
 
 
-def compare(tab: Page, name: str, kinds: str, expected: dict[tuple[Any, ...], object]) -> None:
-    cases = [[str(value) for value in values] for values in expected]
-    given = json.dumps([f"ml_z_{name}", kinds, cases])  # one text, for each value that a page is given takes its time
-    said = json.loads(tab.evaluate("(given) => JSON.stringify(results(...JSON.parse(given)))", given))
-    wrong = [(*each, got) for each, got in zip(expected.items(), said, strict=True) if str(each[1]) != got]
-    assert wrong == []
+PLACES = (0, 1, 2, 29, 30, 31, 32, 33, 63, 64, 1000, 4000)
+RANGES = [(start, size) for start in (0, 1, 31, 32, 64, 1000) for size in (1, 30, 31, 32, 33, 64, 500)]
+SQUARES = [value**2 + off for value in integers() if value > 1 for off in (-1, 0, 1)]
+NONE = ("", "-", "--1", "+1", "1 ", " 1", "0x1", "1_0", "g", "1.5", "1n", "\u0661", "1\n")
+OF = "raises invalid: Z.of_substring_base: "
+CASES: list[tuple[str, str, dict[tuple[Any, ...], object]]] = [
+    *((name, "i" * len(next(iter(cases))), cases) for name, cases in ARITHMETIC.items()),
+    ("sqrt", "i", {(a,): math.isqrt(a) if a >= 0 else "raises invalid: Z.sqrt: square root of a negative number"
+                   for a in (*integers(), *SQUARES)}),
+    ("shift_left", "in", {(a, n): a << n for a in integers() for n in PLACES}),
+    ("shift_right", "in", {(a, n): a >> n for a in integers() for n in PLACES}),
+    *((name, "in", {(1, -1): f"raises invalid: Z.{name}: count argument must be positive"})
+      for name in ("shift_left", "shift_right")),
+    ("extract", "inn", {(a, *at): (a >> at[0]) & ((1 << at[1]) - 1) for a in integers() for at in RANGES}),
+    ("extract", "inn", {(5, *at): "raises invalid: Z.extract: invalid bit range" for at in ((-1, 1), (0, 0), (0, -1))}),
+    ("format", "si", {(f"%{digits}", a): f"{a:{digits}}" for digits in "xd" for a in integers()}),
+    ("format", "si", {("%o", 8): "raises invalid: Z.format: the format must be %d or %x"}),
+    *(("of_substring_base", "nsnn", {(base, f"ab{a:{digits}}c", 2, len(f"{a:{digits}}")): a for a in integers()})
+      for base, digits in ((16, "x"), (10, "d"), (0, "d"))),
+    *(("of_substring_base", "nsnn", {(base, text, 0, len(text)): f"{OF}invalid digit" for text in NONE})
+      for base in (10, 16)),
+    ("of_substring_base", "nsnn",
+     {(16, "123", at, n): f"{OF}invalid offset or length" for at, n in ((-1, 2), (0, 4), (3, 1), (1, -1))}),
+    ("of_substring_base", "nsnn", {(8, "123", 0, 3): f"{OF}base must be 10 or 16"}),
+]  # fmt: skip
+"""A primitive, the kinds of its arguments, and what it gives for some."""
 
 
-@pytest.mark.parametrize("name", ARITHMETIC)
-def test_arithmetic(tab, name):
-    compare(tab, name, "i" * len(next(iter(ARITHMETIC[name]))), ARITHMETIC[name])
-
-
-def test_roots(tab):
-    squares = [value**2 + off for value in integers() if value > 1 for off in (-1, 0, 1)]
-    expected: dict[tuple[Any, ...], object] = {
-        (a,): math.isqrt(a) if a >= 0 else "raises invalid: Z.sqrt: square root of a negative number"
-        for a in (*integers(), *squares)
-    }
-    compare(tab, "sqrt", "i", expected)
-
-
-def test_shifts(tab):
-    places = (0, 1, 2, 29, 30, 31, 32, 33, 63, 64, 1000, 4000)
-    pairs = [(a, n) for a in integers() for n in places]
-    compare(tab, "shift_left", "in", {(a, n): a << n for a, n in pairs})
-    compare(tab, "shift_right", "in", {(a, n): a >> n for a, n in pairs})
-    for name in ("shift_left", "shift_right"):
-        compare(tab, name, "in", {(1, -1): f"raises invalid: Z.{name}: count argument must be positive"})
-
-
-def test_digits(tab):
-    places = [(start, size) for start in (0, 1, 31, 32, 64, 1000) for size in (1, 30, 31, 32, 33, 64, 500)]
-    expected = {(a, *at): (a >> at[0]) & ((1 << at[1]) - 1) for a in integers() for at in places}
-    compare(tab, "extract", "inn", expected)
-    for at in ((-1, 1), (0, 0), (0, -1)):
-        compare(tab, "extract", "inn", {(5, *at): "raises invalid: Z.extract: invalid bit range"})
-
-
-def test_texts(tab):
-    compare(tab, "format", "si", {("%x", a): f"{a:x}" for a in integers()})
-    compare(tab, "format", "si", {("%d", a): f"{a:d}" for a in integers()})
-    compare(tab, "format", "si", {("%o", 8): "raises invalid: Z.format: the format must be %d or %x"})
-    for base, digits in ((16, "x"), (10, "d"), (0, "d")):
-        written = {(base, f"ab{a:{digits}}c", 2, len(f"{a:{digits}}")): a for a in integers()}
-        compare(tab, "of_substring_base", "nsnn", written)
-
-
-@every("text", ["", "-", "--1", "+1", "1 ", " 1", "0x1", "1_0", "g", "1.5", "1n", "\u0661", "1\n"])
-@every("base", [10, 16])
-def test_what_is_no_integer(tab, text, base):
-    expected = {(base, text, 0, len(text)): "raises invalid: Z.of_substring_base: invalid digit"}
-    compare(tab, "of_substring_base", "nsnn", expected)
-
-
-def test_parts_of_texts_and_bases(tab):
-    offset = "raises invalid: Z.of_substring_base: invalid offset or length"
-    compare(
-        tab, "of_substring_base", "nsnn", {(16, "123", at, n): offset for at, n in ((-1, 2), (0, 4), (3, 1), (1, -1))}
-    )
-    base = "raises invalid: Z.of_substring_base: base must be 10 or 16"
-    compare(tab, "of_substring_base", "nsnn", {(8, "123", 0, 3): base})
+def test_primitives_give_what_python_does(tab):
+    for name, kinds, expected in CASES:
+        cases = [[str(value) for value in values] for values in expected]
+        given = json.dumps([f"ml_z_{name}", kinds, cases])  # one text: each value that a page is given takes its time
+        said = json.loads(tab.evaluate("(given) => JSON.stringify(results(...JSON.parse(given)))", given))
+        wrong = [(*each, got) for each, got in zip(expected.items(), said, strict=True) if str(each[1]) != got]
+        assert wrong == [], name
 
 
 def test_every_primitive_is_tested():
-    """Those of zarith.js, by the tests above."""
-    tested = {*ARITHMETIC, "sqrt", "shift_left", "shift_right", "extract", "format", "of_substring_base"}
+    """Those of zarith.js."""
+    tested = {name for name, *_ in CASES}
     provided = set(re.findall(r"^//Provides: ml_z_(\w+)$", ZARITH.read_text(), re.MULTILINE))
     assert provided == tested | {"init"}, "init does nothing"
 

@@ -27,11 +27,6 @@ WHOLE = FIELDS | {"rows": [[0, 20]] * 2, "columns": [[0, 30]] * 3}
 IN_PIXELS = "details:has-text('Nothing outside of it') tbody tr"
 
 
-@pytest.fixture(scope="module")
-def framed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return reported(tmp_path_factory.mktemp("fields"), paradigm="top_k", receptive_fields=FIELDS)
-
-
 def certificate(tabs: Tabs, folder: Path, fields: Any, paradigm: str = "top_k", **options: Any) -> Page:
     """The page of the first certificate of a folder whose `source.json` notes these fields."""
     return tabs.open(reported(folder, paradigm=paradigm, receptive_fields=fields), 0, **options)
@@ -59,9 +54,10 @@ def expected(row: int, column: int) -> tuple[float, ...]:
     return tuple(100 * each for each in (left / 30, top / 20, (right - left) / 30, (bottom - top) / 20))
 
 
-def test_the_frame_is_the_receptive_field_of_the_outlined_patch(tabs, framed):
-    """A close-up shows all of it, also of a prototype in its training image, and says so in its alternative text."""
-    tab = tabs.open(framed, 0)
+def test_the_frame_is_the_receptive_field_of_the_outlined_patch(tabs, tmp_path):
+    """A close-up shows all of it, also of a prototype in its training image, and says so in its alternative text; a
+    table has it in pixels."""
+    tab = certificate(tabs, tmp_path, FIELDS)
     outlined = cells(tab)
     assert 0 < len(outlined) <= 3
     assert boxes(tab, ".picture .field .dashes") == [pytest.approx(expected(*cell)) for cell in outlined]
@@ -77,10 +73,6 @@ def test_the_frame_is_the_receptive_field_of_the_outlined_patch(tabs, framed):
         x, y, across, down = boxes(tab, f'.prototypes .close[aria-label="{label}"] .dashes')[0]
         assert left < x and top < y and x + across < left + wide and y + down < top + high
         assert label.endswith(", its receptive field dashed")
-
-
-def test_the_table_has_the_fields_in_pixels(tabs, framed):
-    tab = tabs.open(framed, 0)
     assert not tab.is_visible("text=Nothing outside of it")
     tab.focus("summary:has-text('What each patch can depend on')")
     tab.keyboard.press("Enter")
@@ -107,24 +99,27 @@ def test_of_many_patches_that_which_is_pointed_at_has_a_frame(tabs, tmp_path):
     assert tab.locator('.picture [data-patch="4"] .dashes').is_visible()
 
 
-def test_a_network_that_sees_everything_has_a_sentence(tabs, tmp_path):
-    tab = certificate(tabs, tmp_path, WHOLE)
-    assert "only says where the patch lies: it can depend on the whole image (its receptive field)." in seen(tab)
-    assert tab.locator(".dashes").count() == 0 and tab.locator("text=What each patch can depend on").count() == 0
-    views = {each.get_attribute("viewBox") for each in tab.locator(".prototypes .close").all()}
-    assert views == {"0 0 100 100"}
-    assert tab.locator(".prototypes .close .over").count() > 0
+UNKNOWN = "this page does not know on how much (its receptive field)"
+UNFRAMED = {
+    "whole": (WHOLE, "only says where the patch lies: it can depend on the whole image (its receptive field)."),
+    "unknown": (None, UNKNOWN),
+    "of another grid": (FIELDS | {"rows": [[0, 20]]}, UNKNOWN),
+}
 
 
-@pytest.mark.parametrize("fields", [None, FIELDS | {"rows": [[0, 20]]}], ids=["unknown", "of another grid"])
-def test_what_is_not_known_is_not_drawn(fields, tabs, tmp_path):
+@pytest.mark.parametrize("what", UNFRAMED)
+def test_what_is_whole_or_not_known_is_not_drawn(what, tabs, tmp_path):
+    fields, said = UNFRAMED[what]
     tab = certificate(tabs, tmp_path, fields)
-    assert "this page does not know on how much (its receptive field)" in seen(tab)
-    assert tab.locator(".dashes").count() == 0
+    assert said in seen(tab)
+    assert tab.locator(".dashes").count() == 0 and tab.locator("text=What each patch can depend on").count() == 0
+    if what == "whole":
+        views = {each.get_attribute("viewBox") for each in tab.locator(".prototypes .close").all()}
+        assert views == {"0 0 100 100"} and tab.locator(".prototypes .close .over").count() > 0
     tab.click("text=Back to the list")
     tab.wait_for_selector("#overview")
     left_out = "Receptive fields are left out: those that source.json notes are of another latent grid."
-    assert (left_out in tab.inner_text("main")) == (fields is not None)
+    assert (left_out in tab.inner_text("main")) == (what == "of another grid")
 
 
 def test_where_no_statement_is_about_a_patch_the_one_that_decides_most_is_framed(tabs, tmp_path):

@@ -13,15 +13,8 @@ from verale.head import as_patches
 from verale.search.explain import explain
 
 OPTIONS = {"paradigm": "assignment", "order": None, "tolerance": 0.0, "digits": None, "batch": 2, "kernel": None}
-PROVED = {
-    "sha256": "a",
-    "reason": "",
-    "explain_seconds": 2.0,
-    "audit_seconds": 1.0,
-    "size": 4,
-    "minimal": True,
-    "proved": True,
-}
+PROVED = {"sha256": "a", "reason": "", "explain_seconds": 2.0, "audit_seconds": 1.0}
+PROVED |= {"size": 4, "minimal": True, "proved": True}
 
 
 def small(images: int):

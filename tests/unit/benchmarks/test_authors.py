@@ -139,11 +139,7 @@ def test_the_limit_ends_what_takes_longer(code, tmp_path):
 @pytest.mark.long  # likewise
 @pytest.mark.parametrize(
     ("kind", "says"),
-    [
-        ("Failing", "RuntimeError: Ran out"),
-        ("Leaving", "SystemExit"),
-        ("Missing", "AttributeError"),
-    ],
+    [("Failing", "RuntimeError: Ran out"), ("Leaving", "SystemExit"), ("Missing", "AttributeError")],
 )
 def test_what_fails_says_why(kind, says, code, tmp_path):
     (found,) = rows(code, tmp_path, kind)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 import torch
 from torch import nn
 
@@ -37,8 +36,8 @@ def subject() -> Subject:
     return Subject("two convolutions", network, head, pictures)
 
 
-@pytest.fixture
-def state(tmp_path: Path) -> Path:
+def test_every_way_is_measured_audited_and_shown(tmp_path: Path) -> None:
+    """And what claims nothing of the picture is not proved."""
     folder = tmp_path / "small"
     write(subject(), folder)
     for way in WAYS:
@@ -46,11 +45,7 @@ def state(tmp_path: Path) -> Path:
         (folder / way / "machine.json").write_text(json.dumps({"cpu": "this one"}))
         explaining.main(folder, way, 0, COUNT, "readable")
         auditing.main(folder, way, 0, COUNT, "arb", 1)
-    return tmp_path
-
-
-def test_every_way_is_measured_audited_and_shown(state: Path) -> None:
-    text, proved = page(state, ["small"])
+    text, proved = page(tmp_path, ["small"])
     assert proved and f"{3 * COUNT} certificates, {3 * COUNT} proved." in text
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| small | ")]
     explained = [row for row in rows if row[1] in ("from latents", "real", "float32")]
@@ -59,12 +54,8 @@ def test_every_way_is_measured_audited_and_shown(state: Path) -> None:
     real, single = float(first[4]), float(first[6])
     assert 0 < real < 2.0**-40 < single < 1e-3
     assert "- small: cpu this one" in text
-
-
-def test_what_claims_nothing_of_the_picture_is_not_proved(state: Path) -> None:
-    path = state / "small" / "real" / "000001.ale.json"
-    path.write_bytes((state / "small" / "latents" / "000001.ale.json").read_bytes())
-    auditing.main(state / "small", "real", 0, COUNT, "arb", 1)
-    text, proved = page(state, ["small"])
+    (folder / "real" / "000001.ale.json").write_bytes((folder / "latents" / "000001.ale.json").read_bytes())
+    auditing.main(folder, "real", 0, COUNT, "arb", 1)
+    text, proved = page(tmp_path, ["small"])
     assert not proved
     assert f"{3 * COUNT} certificates, {3 * COUNT - 1} proved." in text and "- small, real, 1: not proved:" in text

@@ -14,10 +14,14 @@ from verale.head import as_patches, evaluate
 from verale.search.explain import explain
 
 
+def subject(geometry):
+    head = small_head(geometry, 3)
+    return head, as_patches(small_latents(head, seed=3)).float()
+
+
 @pytest.mark.parametrize("geometry", [pytest.param("euclidean", marks=pytest.mark.long), "softmax"])
 def test_sizes_are_those_of_certificates_and_never_larger_than_before(geometry):
-    head = small_head(geometry, 3)
-    latents = as_patches(small_latents(head, seed=3)).float()
+    head, latents = subject(geometry)
     before, after, *_ = sizes.measured_of(head, latents, ["top_k", "readable"])
     expected = [each.size if isinstance(each, Certificate) else None for each in explain(head, latents, "top_k")]
     assert (before.paradigm, after.paradigm) == ("top_k, before", "top_k")
@@ -27,8 +31,7 @@ def test_sizes_are_those_of_certificates_and_never_larger_than_before(geometry):
 
 
 def test_the_page_counts_what_was_proved(monkeypatch, capsys, tmp_path):
-    head = small_head("euclidean", 3)
-    latents = as_patches(small_latents(head, seed=3)).float()
+    head, latents = subject("euclidean")
     monkeypatch.setattr(sizes, "_subject", lambda name, data, images: (head, latents[:images]))
     assert sizes.main(["--heads", "digits", "--images", "1", "--out", str(tmp_path / "page.md")]) == 0
     text = (tmp_path / "page.md").read_text(encoding="utf-8")
@@ -41,18 +44,15 @@ def test_the_page_counts_what_was_proved(monkeypatch, capsys, tmp_path):
 
 
 def test_what_is_not_proved_ends_in_an_error(monkeypatch, capsys):
-    head = small_head("euclidean", 3)
-    latents = as_patches(small_latents(head, seed=3)).float()
+    head, latents = subject("euclidean")
     monkeypatch.setattr(sizes, "_subject", lambda name, data, images: (head, latents))
+    monkeypatch.setattr(freedom, "heads", lambda name, data: (head, latents, 80.0))
     honest = Certificate.to_bytes
     monkeypatch.setattr(Certificate, "to_bytes", lambda self: honest(self).replace(self.head.encode(), b"0" * 64))
     assert sizes.main(["--heads", "digits", "--paradigms", "projection"]) == 1
     assert "- not proved: digits, projection, image 0:" in capsys.readouterr().out
-
-
-def subject(geometry):
-    head = small_head(geometry, 3)
-    return head, as_patches(small_latents(head, seed=3)).float()
+    assert freedom.main(["--heads", "demo", "--images", "1"]) == 1
+    assert "- not proved: demo, image 0:" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("geometry", ["euclidean", "cosine", "softmax"])
@@ -98,12 +98,3 @@ def test_an_image_of_another_class_ends_in_an_error(monkeypatch, capsys, tmp_pat
     text = (tmp_path / "page.md").read_text(encoding="utf-8")
     assert text in capsys.readouterr().out
     assert "- wrong: demo, image " in text
-
-
-def test_freedom_that_is_not_proved_ends_in_an_error(monkeypatch, capsys):
-    head, latents = subject("euclidean")
-    monkeypatch.setattr(freedom, "heads", lambda name, data: (head, latents, 80.0))
-    honest = Certificate.to_bytes
-    monkeypatch.setattr(Certificate, "to_bytes", lambda self: honest(self).replace(self.head.encode(), b"0" * 64))
-    assert freedom.main(["--heads", "demo", "--images", "1"]) == 1
-    assert "- not proved: demo, image 0:" in capsys.readouterr().out

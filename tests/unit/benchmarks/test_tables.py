@@ -18,13 +18,15 @@ from benchmarks.measure import Measurement
 from benchmarks.table import COLUMNS, Row
 from benchmarks.tables import __main__ as tables
 from benchmarks.tables import explaining
-from benchmarks.tables.explaining import METHODS, Method, Within, methods_of, read_kept
+from benchmarks.tables import page as pages
+from benchmarks.tables.explaining import METHODS, Kept, Method, Within, methods_of, read_kept
 from benchmarks.tables.page import Explanations, latex, markdown
 from benchmarks.tables.runs import TrainedRun, chosen_images, runs_in
 from verale.checker import Auditor
 from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, load_latents, save_latents
 from verale.paradigms import PARADIGMS
+from verale.runs.table import Explained
 
 _THEIRS = "Idx,True Label,Pred Label,Correct,Exp Size,Runtime (s)\n0,0,0,True,30,2.0\n1,1,0,False,50,4.0\n"
 
@@ -131,9 +133,6 @@ def test_a_process_that_fails_is_no_image_over_the_budget_and_a_refusal_is_a_rea
 
 
 def test_what_was_stopped_or_has_no_explanation_is_in_no_mean():
-    from benchmarks.tables.explaining import Kept
-    from verale.runs.table import Explained
-
     some = [
         Kept(Explained(0, 1, 2.0, 1, True, size=10, relative_size=0.1, paradigm="top_k"), 0.5, "PROVED"),
         Kept(Explained(1, 1, 4.0, 1, True, reason="a tie")),
@@ -166,27 +165,22 @@ def test_runs_are_found_in_either_layout_and_named(runs):
         runs_in(runs / "nowhere")
 
 
-def _flowers(root):
-    """The files of Flowers-102, as its archive lays them out: four images, of which two are for tests."""
+def test_the_test_set_is_that_of_the_datasets_file(tmp_path, monkeypatch):
+    """Of Flowers-102, whose files lie as its archive lays them out: four images, of which two are for tests."""
     from scipy.io import savemat
+    from torchvision.datasets import Flowers102
 
-    folder = root / "flowers-102"
+    folder = tmp_path / "data" / "flowers-102"
     (folder / "jpg").mkdir(parents=True)
     for number, image in enumerate(sorted(IMAGES.glob("*/*.png"))[:4], start=1):
         shutil.copy(image, folder / "jpg" / f"image_{number:05d}.jpg")
     savemat(folder / "setid.mat", {"trnid": [[1]], "valid": [[2]], "tstid": [[4, 3]]})
     savemat(folder / "imagelabels.mat", {"labels": [[1, 2, 3, 4]]})
-
-
-def test_the_test_set_is_that_of_the_datasets_file(tmp_path, monkeypatch):
-    from torchvision.datasets import Flowers102
-
     monkeypatch.setattr(Flowers102, "_check_integrity", lambda self: True)
     flowers = {"name": "Flowers102", "module": "torchvision.datasets", "params": {"root": "data", "split": "test"}}
     run = TrainedRun(
         "protopnet_flowers102", changed("protopnet", tmp_path, dataset=lambda d: d["test_set"].update(flowers))
     )
-    _flowers(tmp_path / "data")
     chosen = chosen_images(run, tmp_path, None, None, 4)
     assert [file.name for file in chosen.files] == ["image_00003.jpg", "image_00004.jpg"]
     assert chosen.labels == (2, 3) and chosen.indices == (1, 0)
@@ -197,11 +191,9 @@ def test_the_test_set_is_that_of_the_datasets_file(tmp_path, monkeypatch):
 
 
 def test_the_published_numbers_are_numbers_of_known_sources():
-    from benchmarks.tables import page
-
-    with page._PAPERS.open(encoding="utf-8", newline="") as stream:
+    with pages._PAPERS.open(encoding="utf-8", newline="") as stream:
         lines = list(csv.DictReader(stream))
-    assert lines and {line["source"] for line in lines} == set(page._SOURCES)
+    assert lines and {line["source"] for line in lines} == set(pages._SOURCES)
     assert {line["paradigm"] for line in lines} <= {name for method in METHODS for name in method.published}
     assert all(float(line["correct"]) > 0 for line in lines)
 

@@ -61,54 +61,47 @@ def test_images_go_by_the_digest_of_their_latents_not_by_the_name_of_the_file(fo
     assert [item.file for item in collection.items] == [None] * 4
 
 
+def table_of(folder, change):
+    """The lines of the table, changed."""
+    lines = (folder / "explanations.csv").read_text().splitlines()
+    (folder / "explanations.csv").write_text("\n".join(change(lines)) + "\n")
+
+
 def test_without_latents_the_name_of_the_file_counts(folder):
     (folder / "latents.safetensors").unlink()
     (folder / "000003.ale.json").rename(folder / "last.ale.json")
     assert [item.index for item in collect(folder).items] == [0, 1, 2, None]
 
 
-def test_images_without_a_certificate_are_told(folder):
+def test_images_without_a_certificate_that_can_be_read_are_told(folder):
+    """They stop nothing."""
     (folder / "000001.ale.json").unlink()
-    text = (folder / "explanations.csv").read_text().splitlines()
-    text[2] = "1,2,,0.5,,a tie"
-    (folder / "explanations.csv").write_text("\n".join(text) + "\n")
-    items = collect(folder).items
-    assert (items[1].status, items[1].problem, items[1].predicted, items[1].file.name) == (
-        *(UNEXPLAINED, "a tie", 2, "1.png"),
-    )
-    assert len(items) == 4
-
-
-def test_certificates_that_cannot_be_read_stop_nothing(folder):
-    (folder / "000001.ale.json").write_text("{")
+    table_of(folder, lambda lines: [*lines[:2], "1,2,,0.5,,a tie", *lines[3:]])
     record = json.loads((folder / "000002.ale.json").read_text())
     record["predicate"]["predicted"] = "1"
     (folder / "000002.ale.json").write_text(json.dumps(record))
-    items = {item.path.name: item for item in collect(folder).items}
-    assert items["000001.ale.json"].certificate is None and "JSON" in items["000001.ale.json"].problem
-    assert "predicted" in items["000002.ale.json"].problem
-    assert items["000000.ale.json"].size > 0
+    (folder / "000003.ale.json").write_text("{")
+    first, second, *rest = collect(folder).items
+    known = second.status, second.problem, second.predicted, second.file.name
+    assert known == (UNEXPLAINED, "a tie", 2, "1.png") and first.size > 0
+    assert [item.certificate for item in rest] == [None, None]
+    assert "predicted" in rest[0].problem and "JSON" in rest[1].problem
 
 
-def test_a_line_of_the_table_counts_for_its_own_bytes_only(folder):
-    lines = (folder / "explanations.csv").read_text().splitlines()
+def test_a_whole_line_of_the_table_counts_for_its_own_bytes(folder):
     digest = collect(folder).items[0].sha256
-    table = [lines[0] + ",SHA-256", lines[1] + "," + digest, *(line + "," + "0" * 64 for line in lines[2:])]
-    (folder / "explanations.csv").write_text("\n".join(table) + "\n")
-    assert [item.seconds for item in collect(folder).items] == [0.125, None, None, None]
-
-
-def test_the_table_of_an_unfinished_run_is_read_as_far_as_it_is_whole(folder):
     text = (folder / "explanations.csv").read_text()
     (folder / "explanations.csv").write_text(text[:-5])
-    assert [item.seconds for item in collect(folder).items] == [0.125, 0.225, 0.325, None]
+    assert [item.seconds for item in collect(folder).items] == [0.125, 0.225, 0.325, None], "the run is unfinished"
+    (folder / "explanations.csv").write_text(text)
+    digests = ["SHA-256", digest, *["0" * 64] * 3]
+    table_of(folder, lambda lines: [f"{line},{more}" for line, more in zip(lines, digests, strict=True)])
+    assert [item.seconds for item in collect(folder).items] == [0.125, None, None, None]
 
 
 def labelled(folder, label):
     """A true class in the table."""
-    lines = (folder / "explanations.csv").read_text().splitlines()
-    table = [lines[0] + ",True Label", *(f"{line},{label}" for line in lines[1:])]
-    (folder / "explanations.csv").write_text("\n".join(table) + "\n")
+    table_of(folder, lambda lines: [f"{lines[0]},True Label", *(f"{line},{label}" for line in lines[1:])])
 
 
 def test_labels_come_from_the_table_where_the_images_have_none(folder):
@@ -124,6 +117,8 @@ def test_images_may_have_moved(folder):
     (folder / "source.json").unlink()
     collection = collect(folder, images=folder / "elsewhere")
     assert [(item.file.name, item.label) for item in collection.items] == [(f"{n}.png", None) for n in range(4)]
+    with pytest.raises(InputError, match="no such folder"):
+        collect(folder, images=folder / "nowhere")
 
 
 def noted(folder, **changes):
@@ -152,12 +147,6 @@ def test_what_cannot_be_used_is_named(folder, spoil, reason):
     spoil(folder)
     with pytest.raises(InputError, match=reason):
         collect(folder)
-
-
-def test_a_folder_without_images_is_refused(tmp_path, folder):
-    (folder / "source.json").unlink()
-    with pytest.raises(InputError, match="no such folder"):
-        collect(folder, images=tmp_path / "nowhere")
 
 
 def test_a_certificate_that_changes_meanwhile_is_the_one_that_was_read(folder):
@@ -255,10 +244,6 @@ def test_one_row_an_image(collection):
     assert table["image"][0].endswith(r"0-\udcff.png"), "bytes that are no UTF-8 are escaped"
 
 
-def test_parquet_holds_the_table(collection):
-    pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(encode(collection, "parquet"))), frame(collection))
-
-
 def test_texts_in_csv_are_no_formulas(collection):
     hostile = [replace(item, image=Match(Path("=1"), None, None, BY_ORDER), problem="-1") for item in collection.items]
     encoded = encode(
@@ -271,7 +256,8 @@ def test_texts_in_csv_are_no_formulas(collection):
         assert row["margin"] == "" or float(row["margin"]) > 0
 
 
-def test_csv_holds_the_table(collection):
+def test_files_hold_the_table(collection):
+    pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(encode(collection, "parquet"))), frame(collection))
     rows = list(csv.DictReader(io.StringIO(encode(collection, "csv").decode())))
     for row, (_, expected) in zip(rows, frame(collection).iterrows(), strict=True):
         for name, value in expected.items():

@@ -9,6 +9,7 @@ import torch
 from support.small import VARIED, small_head, small_latents, varied_head
 
 from verale.certificate import Certificate
+from verale.certificate.words import about
 from verale.checker.certificate import (
     ActivationStatement,
     FloorStatement,
@@ -23,11 +24,10 @@ from verale.report import estimates as module
 from verale.report.collect import Collection
 from verale.report.estimates import (
     Estimates,
-    Standing,
-    activations_of,
     estimates_of,
     favoured_classes,
     given_and_taken,
+    standing_of,
 )
 from verale.search.explain import explain
 
@@ -144,28 +144,20 @@ def test_what_is_given_less_what_is_taken_back_is_the_lead_of_the_image(name):
     assert estimates.logits == pytest.approx(evaluate(head, as_patches(image)).logits[0].tolist(), abs=1e-9)
 
 
-def test_activations_are_the_heads(tmp_path, monkeypatch):
+def test_an_activation_stands_among_those_of_all_images(tmp_path, monkeypatch):
+    """Of the head, whatever is computed at once; of few images, of too many, or of another head nothing is said."""
     head = small_head("euclidean")
-    latents = small_latents(head, images=12)
-    collection = Collection(tmp_path, (), head, latents)
-    expected = evaluate(head, as_patches(latents)).activations
+    collection = Collection(tmp_path, (), head, small_latents(head, images=12))
+    activations = evaluate(head, as_patches(collection.latents)).activations
     monkeypatch.setattr(module, "_AT_ONCE", 1)
-    activations = activations_of(collection)
-    torch.testing.assert_close(activations, expected)
-    assert activations.untyped_storage().nbytes() == activations.nbytes, "nothing of patches is kept"
-    monkeypatch.setattr(module, "_MOST", 1)
-    assert activations_of(collection) is None, "that would take too long"
-
-
-def test_of_few_images_or_none_nothing_is_said(tmp_path):
-    head = small_head("euclidean")
-    collection = Collection(tmp_path, (), head, small_latents(head, images=9))
-    assert activations_of(collection) is None
-    assert activations_of(replace(collection, latents=None)) is None
+    told = standing_of(collection)
+    for image, prototype in ((0, 0), (5, 3), (11, 7)):
+        own = activations[:, prototype]
+        below = int((own < own[image]).sum())
+        said = f"about {about(float(own[image]))}, more than {below} of the 11 other images here"
+        assert told(image, prototype) == said
     other = small_latents(small_head("euclidean", depth=7), images=12)
-    assert activations_of(replace(collection, latents=other)) is None, "they do not fit the head"
-
-
-def test_it_counts_the_images_below():
-    activations = torch.tensor([[0.5], [1.5], [2.0], [2.0]], dtype=torch.float64)
-    assert Standing(activations).told(2, 0) == "about 2, more than 2 of the 3 other images here"
+    for latents in (small_latents(head, images=9), None, other):
+        assert standing_of(replace(collection, latents=latents)) is None
+    monkeypatch.setattr(module, "_MOST", 1)
+    assert standing_of(collection) is None, "that would take too long"

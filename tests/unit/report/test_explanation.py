@@ -123,49 +123,41 @@ def test_the_prototypes_that_are_named_are_shown():
     assert named_prototypes(certificate(PatchStatement(0, 3, None, HALF), FIVE, patches=1)) == (3, 5)
 
 
+NAME = ("ant", "bee", "cat").__getitem__
+SEVEN = [ActivationStatement(j, HALF, None) for j in range(7)]
+LONGER = certificate(*SEVEN, ActivationStatement(7, HALF, None))
+
+
 def test_what_is_too_long_to_read_says_why_and_names_a_narrower_question():
     """Fourteen numbers and names are read at a glance."""
-    seven = [ActivationStatement(j, HALF, None) for j in range(7)]
-    name = ("ant", "bee").__getitem__
-    assert narrower(certificate(*seven), 20, "a b.ale.json", name) is None
-    longer = certificate(*seven, ActivationStatement(7, HALF, None))
-    said = narrower(longer, 20, "a b.ale.json", name)
+    assert narrower(certificate(*SEVEN), 20, "a b.ale.json", NAME) is None
+    said = narrower(LONGER, 20, "a b.ale.json", NAME)
     assert said is not None and "8 statements, with 16 numbers and names" in said.long and not said.runner_up
     assert said.why == "Why so long: over class bee, the closest class of this proof, only 0.5 points are left."
     assert "class bee" in said.ask and said.command == "verale contrast 'a b.ale.json' --class 1"
-    assert narrower(longer, None, "a", name) is None, "of an unknown head nobody knows"
-
-
-@pytest.mark.parametrize(
-    ("taken", "lead", "why"),
-    [
+    assert narrower(LONGER, None, "a", NAME) is None, "of an unknown head nobody knows"
+    lines = tuple(Line(j, j, "1", "1", points) for j, points in ((3, "3.0"), (7, "1.5")))
+    for taken, lead, why in (
         ("4.0", "0.5", "all others can take back 4.0, so 0.5 are left after rounding. Without prototype 7, which gives"
          " least of those stated (1.5), 1.0 would be missing."),
         ("2.0", "2.5", "all others can take back 2.0, so 2.5 are left after rounding."),
         ("-1.0", "5.5", "all others give 1.0 more, so 5.5 are left after rounding."),
-    ],
-)  # fmt: skip
-def test_why_it_is_long_is_said_with_what_would_be_missing(taken, lead, why):
-    lines = tuple(Line(j, j, "1", "1", points) for j, points in ((3, "3.0"), (7, "1.5")))
-    account = Account(0, 1, lines, (), "", "", "", "4.5", taken, None, lead, ())
-    longer = certificate(*(ActivationStatement(j, HALF, None) for j in range(8)))
-    said = narrower(longer, 20, "a", ("ant", "bee").__getitem__, account)
-    assert said is not None
-    assert said.why == (
-        "Why so long: the prototypes of class ant give it at least 4.5 points more than class bee, the closest class of"
-        f" this proof, and {why}"
-    )
+    ):  # fmt: skip
+        said = narrower(LONGER, 20, "a", NAME, Account(0, 1, lines, (), "", "", "", "4.5", taken, None, lead, ()))
+        assert said is not None and said.why == (
+            "Why so long: the prototypes of class ant give it at least 4.5 points more than class bee, the closest"
+            f" class of this proof, and {why}"
+        )
 
 
 def test_the_runner_up_is_named_where_it_is_not_the_closest_of_the_proof():
     three = replace(certificate(ActivationStatement(0, HALF, None)), margins=(None, Fraction(1), Fraction(2)))
-    name = ("ant", "bee", "cat").__getitem__
-    assert narrower(three, 20, "a", name) is narrower(three, 20, "a", name, ahead=(0, 1, 3)) is None
-    said = narrower(three, 20, "a", name, ahead=(0, 3, 1.25))
+    assert narrower(three, 20, "a", NAME) is narrower(three, 20, "a", NAME, ahead=(0, 1, 3)) is None
+    said = narrower(three, 20, "a", NAME, ahead=(0, 3, 1.25))
     assert said is not None and not said.long and not said.why
     assert said.runner_up == (
         "The network's second choice is class cat, about 1.25 points behind on this image; class bee is only the"
         " closest class of this proof."
     )
     assert said.command == "verale contrast a --class 2" and said.line.startswith(said.runner_up)
-    assert narrower(three, 20, "a", name, ahead=(0, 3, -1)) is None, "then it does not choose the class"
+    assert narrower(three, 20, "a", NAME, ahead=(0, 3, -1)) is None, "then it does not choose the class"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
+from support.displayed import decoded
 from support.networks import chunk, picture_digest, png
 
 from verale import pictures
@@ -62,38 +63,38 @@ def consistent(
     return True
 
 
-@pytest.mark.parametrize(
-    ("folders", "names", "classes", "labels", "expected"),
-    [
-        (["ant", "bee"], ("ant", "bee", "cat"), 3, [0, 1], True),
-        (["ant", "bee"], ("ant", "bee", "cat"), 3, [0, 2], False),
-        (["a", "b"], None, 2, [0, 1], True),
-        (["a", "b"], ("ant", "bee"), 2, [1, 0], False),
-        (sorted(TEN), None, 11, list(range(11)), True),  # as torchvision counts folders: "10" comes after "1"
-        (sorted(TEN), None, 11, [int(folder) for folder in sorted(TEN)], True),
-        (sorted(TEN), None, 11, [*range(10), 9], False),
-        (["3", "5"], None, 10, [3, 5], True),
-        (["3", "5"], None, 10, [0, 1], False),
-        (["a", "a", "b"], None, 7, [4, 4, 6], True),  # some of the classes: a folder has one class, whichever
-        (["a", "a", "b"], None, 7, [4, 5, 6], False),
-        (["a", "b"], None, 7, [None, None], True),
-        (["", ""], None, 2, [1, 1], True),  # no folders of classes
-    ],
-)
-def test_folders_and_labels(folders, names, classes, labels, expected) -> None:
-    assert consistent(folders, labels, names=names, classes=classes) is expected
+THREE, AB = ("ant", "bee", "cat"), ["a", "b"]
+FOLDERS: list[tuple[bool, list[str], list[int | None], dict[str, object]]] = [
+    (True, ["ant", "bee"], [0, 1], {"names": THREE, "classes": 3}),
+    (False, ["ant", "bee"], [0, 2], {"names": THREE, "classes": 3}),
+    (True, AB, [0, 1], {"classes": 2}),
+    (False, AB, [1, 0], {"names": THREE[:2], "classes": 2}),
+    # As torchvision counts folders: "10" comes after "1".
+    (True, sorted(TEN), list(range(11)), {"classes": 11}),
+    (True, sorted(TEN), [int(folder) for folder in sorted(TEN)], {"classes": 11}),
+    (False, sorted(TEN), [*range(10), 9], {"classes": 11}),
+    (True, ["3", "5"], [3, 5], {"classes": 10}),
+    (False, ["3", "5"], [0, 1], {"classes": 10}),
+    # Some of the classes: a folder has one class, whichever; and no folders of classes.
+    (True, ["a", "a", "b"], [4, 4, 6], {"classes": 7}),
+    (False, ["a", "a", "b"], [4, 5, 6], {"classes": 7}),
+    (True, AB, [None, None], {"classes": 7}),
+    (True, ["", ""], [1, 1], {"classes": 2}),
+    # The class of a certificate counts where nothing else is known: a network may be wrong; and not where these are the
+    # images, or are not shown.
+    (False, ["0", "1"], [None, None], {"predicted": 1, "classes": 2}),
+    (True, ["0", "1"], [0, 1], {"predicted": 1, "classes": 2}),
+    (True, ["0", "1"], [None, None], {"note": "", "predicted": 1, "classes": 2}),
+    (True, ["0", "1"], [None, None], {"note": GONE, "predicted": 1, "classes": 2}),
+    # Known bytes may lie in folders of any kind, but not in another class.
+    (True, ["monday", "monday", "friday"], [0, 1, 1], {"note": "", "classes": 9}),
+    (False, ["b", "a"], [0, 1], {"note": "", "names": ("a", "b")}),
+]
 
 
-def test_the_class_of_a_certificate_counts_where_nothing_else_is_known() -> None:
-    assert not consistent(["0", "1"], [None, None], predicted=1, classes=2)
-    assert consistent(["0", "1"], [0, 1], predicted=1, classes=2), "a network may be wrong"
-    assert consistent(["0", "1"], [None, None], note="", predicted=1, classes=2), "these are the images"
-    assert consistent(["0", "1"], [None, None], note=GONE, predicted=1, classes=2), "these are not shown"
-
-
-def test_known_bytes_may_lie_in_folders_of_any_kind_but_not_in_another_class() -> None:
-    assert consistent(["monday", "monday", "friday"], [0, 1, 1], note="", classes=9)
-    assert not consistent(["b", "a"], [0, 1], note="", names=("a", "b"))
+@pytest.mark.parametrize(("expected", "folders", "labels", "known"), FOLDERS)
+def test_folders_and_labels(expected, folders, labels, known) -> None:
+    assert consistent(folders, labels, **known) is expected
 
 
 def test_numbers_of_equal_latents_are_kept_and_unknown_latents_have_none() -> None:
@@ -222,41 +223,42 @@ def matched(folder: Path, source: Source, number: int | None = 0) -> tuple[int |
     return Matcher(source.within(folder), None, folder).matched(None, HERE, number)
 
 
+def found(file: Path | None, label: int | None = None, sha256: str | None = None, contradicted: bool = False) -> Match:
+    """The match of a file that holds the picture, or of none."""
+    return Match(file, sha256, label, OTHER if file is None else "", file and HERE, contradicted)
+
+
 @pytest.mark.parametrize("number", [0, 1, None])
 def test_the_file_that_is_noted_is_the_picture(number: int | None, tmp_path: Path) -> None:
     source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS], (HERE, THERE))
     file = tmp_path / "pictures" / "a.png"
-    assert matched(tmp_path, source, number) == (0, Match(file, source.digests[0], 0, "", HERE))
+    assert matched(tmp_path, source, number) == (0, found(file, 0, source.digests[0]))
     assert to_draw(source, matched(tmp_path, source)[1]) == ImageFile(file, picture=HERE)
 
 
 def test_an_entry_that_contradicts_itself_says_nothing(tmp_path: Path) -> None:
-    """It notes another picture's file, or its digest for this file."""
+    """It notes another picture's file, or its digest for this file; a number proposes a file where none is noted."""
     file = tmp_path / "pictures" / "a.png"
     for digests in ((THERE, HERE), (THERE, THERE)):
         source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS], digests)
-        assert matched(tmp_path, source) == (None, Match(file, None, None, "", HERE, contradicted=True))
+        assert matched(tmp_path, source) == (None, found(file, contradicted=True))
+    source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS])
+    assert matched(tmp_path, source) == (0, found(file, 0, source.digests[0]))
+    assert matched(tmp_path, source, 1) == (None, found(file)), "it was the wrong one"
+    assert matched(tmp_path, source, 7) == matched(tmp_path, source, None) == matched(tmp_path, source, 1)
     file.unlink()
     source = run(tmp_path, ["b.png"], [COLOURS], (HERE,))
-    assert matched(tmp_path, source) == (None, Match(None, None, None, OTHER, contradicted=True))
+    assert matched(tmp_path, source) == (None, found(None, contradicted=True))
     assert to_draw(source, Match(None, None, None, OTHER)) is None
-
-
-def test_a_number_proposes_a_file_where_no_digests_are_noted(tmp_path: Path) -> None:
-    file = tmp_path / "pictures" / "a.png"
-    source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS])
-    assert matched(tmp_path, source) == (0, Match(file, source.digests[0], 0, "", HERE))
-    assert matched(tmp_path, source, 1) == (None, Match(file, None, None, "", HERE)), "it was the wrong one"
-    assert matched(tmp_path, source, 7) == matched(tmp_path, source, None) == matched(tmp_path, source, 1)
 
 
 def test_a_file_that_has_moved_keeps_its_label(tmp_path: Path) -> None:
     source = run(tmp_path, ["a.png", "b.png"], [GREY, COLOURS], (HERE, THERE))
     (tmp_path / "pictures" / "a.png").rename(tmp_path / "pictures" / "moved.png")
-    found = Match(tmp_path / "pictures" / "moved.png", source.digests[0], 0, "", HERE)
-    assert matched(tmp_path, source) == (0, found)
+    moved = found(tmp_path / "pictures" / "moved.png", 0, source.digests[0])
+    assert matched(tmp_path, source) == (0, moved)
     (tmp_path / "pictures" / "a.png").write_bytes(b"something else")
-    assert matched(tmp_path, source) == (0, found)
+    assert matched(tmp_path, source) == (0, moved)
     Image.new("RGB", (3, 2)).save(tmp_path / "pictures" / "moved.png")
     assert matched(tmp_path, source) == (0, Match(tmp_path / "pictures" / "a.png", source.digests[0], 0, GONE))
     assert to_draw(source, Match(tmp_path / "pictures" / "a.png", None, 0, GONE)) is None
@@ -264,7 +266,7 @@ def test_a_file_that_has_moved_keeps_its_label(tmp_path: Path) -> None:
 
 def test_without_source_the_pictures_of_the_run_are_looked_through(tmp_path: Path) -> None:
     run(tmp_path, ["a.png"], [GREY])
-    assert matched(tmp_path, Source()) == (0, Match(tmp_path / "pictures" / "a.png", None, None, "", HERE))
+    assert matched(tmp_path, Source()) == (0, found(tmp_path / "pictures" / "a.png"))
     (tmp_path / "pictures" / "a.png").unlink()
     assert matched(tmp_path, Source()) == (0, None), "the pictures of a tensor are not shown"
     stored = Matcher(Source(), ["5" * 64], tmp_path)
@@ -283,7 +285,7 @@ def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
     assert matched(out, Source()) == (0, None)
     (out / "pictures" / "a.png").unlink()
     (out / "pictures" / "a.png").write_bytes(png(GREY))
-    assert matched(out, source) == (0, Match(out / "pictures" / "a.png", None, 1, "", HERE)), "the run keeps a copy"
+    assert matched(out, source) == (0, found(out / "pictures" / "a.png", 1)), "the run keeps a copy"
 
 
 def test_of_latents_no_image_is_verified(tmp_path: Path) -> None:
@@ -305,25 +307,26 @@ def steps(*names_and_sizes: tuple[str, object]) -> dict[str, object]:
     return {str(n): {"type": name, "params": {"size": size}} for n, (name, size) in enumerate(names_and_sizes)}
 
 
-def test_the_whole_image_is_the_window_unless_something_is_cut():
-    for preprocessing in (None, {}, {"a": {"type": "ToTensor"}}, steps(("Resize", 256)), steps(("Resize", [224, 200]))):
-        assert window_of(preprocessing).box(640, 480) == WHOLE
-        assert window_of(preprocessing).unknown == ()
+CUT = (0.25, 0.25, 0.75, 0.75)
+WINDOWS = [
+    *((each, (640, 480), WHOLE, ()) for each in (None, {}, {"a": {"type": "ToTensor"}}, steps(("Resize", 256)))),
+    (steps(("Resize", [224, 200])), (640, 480), WHOLE, ()),
+    (steps(("Resize", 240), ("CenterCrop", 120)), (640, 480), (5 / 16, 1 / 4, 11 / 16, 3 / 4), ()),
+    (steps(("CenterCrop", [100, 50])), (100, 200), CUT, ()),
+    (steps(("CenterCrop", 500)), (100, 100), WHOLE, ()),
+    (list(steps(("CenterCrop", 50)).values()), (100, 100), CUT, ()),
+    # Steps that may move pixels are named.
+    ({"a": {"type": "RandomAffine"}, "c": 3}, (9, 9), WHOLE, ("RandomAffine", "an invalid step")),
+    (steps(("Resize", "large")), (9, 9), WHOLE, ("Resize",)),
+    ({"a": {"type": "Resize", "params": {"size": 8, "max_size": 9}}}, (9, 9), WHOLE, ("Resize",)),
+    ("whatever", (9, 9), WHOLE, ("an invalid step",)),
+]
 
 
-def test_a_crop_of_the_centre():
-    window = window_of(steps(("Resize", 240), ("CenterCrop", 120)))
-    assert window.box(640, 480) == pytest.approx((5 / 16, 1 / 4, 11 / 16, 3 / 4))
-    assert window_of(steps(("CenterCrop", [100, 50]))).box(100, 200) == pytest.approx((0.25, 0.25, 0.75, 0.75))
-    assert window_of(steps(("CenterCrop", 500))).box(100, 100) == WHOLE
-    assert window_of(list(steps(("CenterCrop", 50)).values())).box(100, 100) == pytest.approx((0.25, 0.25, 0.75, 0.75))
-
-
-def test_steps_that_may_move_pixels_are_named():
-    odd = {"a": {"type": "RandomAffine"}, "b": {"type": "Resize", "params": {"size": "large"}}, "c": 3}
-    assert window_of(odd).unknown == ("RandomAffine", "Resize", "an invalid step")
-    assert window_of({"a": {"type": "Resize", "params": {"size": 8, "max_size": 9}}}).unknown == ("Resize",)
-    assert window_of("whatever").unknown
+def test_the_window_is_what_steps_leave() -> None:
+    for preprocessing, size, box, unknown in WINDOWS:
+        window = window_of(preprocessing)
+        assert window.box(*size) == pytest.approx(box) and window.unknown == unknown, preprocessing
 
 
 def test_what_is_cut_away_is_not_shown(tmp_path):
@@ -344,11 +347,11 @@ def test_thumbnails_are_small_and_of_what_the_file_holds(tmp_path, side, kind):
         assert abs(image.convert("RGB").getpixel((3, 3))[0] - 200) < 8
 
 
-@pytest.mark.parametrize("content", [b"", b"no image", b"\x89PNG\r\n\x1a\n" + bytes(30)])
-def test_broken_images_are_named(tmp_path, content):
-    (tmp_path / "a.png").write_bytes(content)
-    with pytest.raises(InputError, match=r"a\.png: cannot be read as an image"):
-        thumbnail(ImageFile(tmp_path / "a.png"), 64)
+def test_broken_images_are_named(tmp_path):
+    for content in (b"", b"no image", b"\x89PNG\r\n\x1a\n" + bytes(30)):
+        (tmp_path / "a.png").write_bytes(content)
+        with pytest.raises(InputError, match=r"a\.png: cannot be read as an image"):
+            thumbnail(ImageFile(tmp_path / "a.png"), 64)
 
 
 def test_bombs_are_refused(tmp_path, monkeypatch):
@@ -388,15 +391,8 @@ def test_of_a_photograph_the_pixels_as_they_are_stored_and_nothing_else(tmp_path
     image.save(tmp_path / "a.jpg", icc_profile=bytes(200), exif=exif, quality=95)
     with Image.open(tmp_path / "a.jpg") as stored:
         pixels = stored.convert("RGB").tobytes()
-    uri = thumbnail(ImageFile(tmp_path / "a.jpg"), 40)
-    data = b64decode(uri.split(",")[1])
-    with Image.open(io.BytesIO(data)) as shown:
-        assert (shown.mode, shown.size) == ("RGB", (40, 20)) and shown.tobytes() == pixels
-    kinds, at = [], 8
-    while at < len(data):
-        kinds.append(data[at + 4 : at + 8])
-        at += 12 + int.from_bytes(data[at : at + 4], "big")
-    assert set(kinds) == {b"IHDR", b"IDAT", b"IEND"}
+    shown = decoded(thumbnail(ImageFile(tmp_path / "a.jpg"), 40))
+    assert shown.shape == (20, 40, 3) and shown.tobytes() == pixels
 
 
 def test_squares_of_one_colour_are_known_and_what_their_fields_hold(tmp_path):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,9 +56,13 @@ def compared(a: Path, b: Path) -> tuple[RunComparison, Counts, list[ComparedImag
     return comparison, counts, rows
 
 
+def shown(comparison: RunComparison, *given: object) -> str:
+    return compare_page(comparison, *given).decode()  # type: ignore[arg-type]
+
+
 def test_the_page_shows_every_image_and_asks_nobody(runs) -> None:
     comparison, counts, rows = compared(*runs)
-    text = compare_page(comparison, counts, rows).decode()
+    text = shown(comparison, counts, rows)
     assert "4 of 4 (100.0 %)" in text and comparison.how.replace("'", "&#39;") in text
     assert "<i>" not in text and "<b>ant" not in text and "&lt;i&gt;&amp;x.png" in text
     assert text.count('<img class="shown" src="data:image/png') == 4
@@ -65,35 +70,25 @@ def test_the_page_shows_every_image_and_asks_nobody(runs) -> None:
     assert "default-src 'none'" in text and comparison.a.head.head.sha256 in text
 
 
-def test_only_images_that_digests_bind_are_shown(runs) -> None:
-    comparison, counts, rows = compared(*runs)
-    image = runs[0] / "images" / "1.png"
+def test_only_images_that_digests_bind_are_shown_and_those_elsewhere_where_that_is_allowed(
+    runs, tmp_path, caplog, monkeypatch
+) -> None:
+    """A list that is too long is cut, and says so."""
+    a, b = shutil.copytree(runs[0], tmp_path / "a"), runs[1]
+    noted = (a / "source.json").read_text()
+    (a / "source.json").write_text(noted.replace(str(runs[0]), str(a)))
+    image = a / "images" / "1.png"
     before = image.read_bytes()
     image.write_bytes(before + b"x")
-    try:
-        assert compare_page(comparison, counts, rows).decode().count("<img") == 3
-    finally:
-        image.write_bytes(before)
-
-
-def test_images_elsewhere_are_shown_only_if_that_is_allowed(runs, tmp_path, caplog) -> None:
-    a, b = runs
+    assert shown(*compared(a, b)).count("<img") == 3
+    image.write_bytes(before)
     (a / "images").rename(tmp_path / "images")
     (a / "images").symlink_to(tmp_path / "images")
-    try:
-        comparison, counts, rows = compared(a, b)
-        assert "<img" not in compare_page(comparison, counts, rows).decode()
-        assert "say --allow" in caplog.text
-        assert compare_page(comparison, counts, rows, [str(tmp_path)]).decode().count("<img") == 4
-    finally:
-        (a / "images").unlink()
-        (tmp_path / "images").rename(a / "images")
-
-
-def test_a_long_list_is_cut_and_says_so(runs, monkeypatch) -> None:
+    comparison, counts, rows = compared(a, b)
+    assert "<img" not in shown(comparison, counts, rows) and "say --allow" in caplog.text
+    assert shown(comparison, counts, rows, [str(tmp_path)]).count("<img") == 4
     monkeypatch.setattr(static_pages, "_MOST_IMAGES", 1)
-    comparison, counts, rows = compared(*runs)
-    text = compare_page(comparison, counts, rows).decode()
+    text = shown(comparison, counts, rows, [str(tmp_path)])
     assert "3 more are not listed here" in text and text.count("<img") == 1
 
 
@@ -106,11 +101,11 @@ def test_statements_that_fail_are_told_in_their_own_numbers(tmp_path) -> None:
         assert len(list(opened)) == 4
     comparison, counts, _ = compared(a, b)
     told = [replace(one, answers=(False,), told=("prototype <1>: at least 0.1",)) for one in comparison]
-    text = compare_page(comparison, counts, told).decode()
+    text = shown(comparison, counts, told)
     assert text.count("<li>prototype &lt;1&gt;: at least 0.1</li>") == 4
     other, counts, rows = compared(b, a)
-    text = compare_page(other, counts, rows).decode()
-    assert "Images that changed" in compare_page(other, counts, []).decode() and other.pairs.by == BY_LATENTS
+    text = shown(other, counts, rows)
+    assert "Images that changed" in shown(other, counts, []) and other.pairs.by == BY_LATENTS
     assert list(other.pairs.pairs) == [(0, 3), (1, 2), (2, 1), (3, 0)] and "in B about" not in text
 
 
@@ -121,10 +116,10 @@ def test_corrections_and_losses_are_told_by_words_too(runs) -> None:
     said = {(0, 1): "✓ B is right, A was wrong", (1, 0): "✗ B is wrong, A was right", (2, 2): "≠ both are wrong"}
     for (a, b), words in said.items():
         sides = [replace(one.a, predicted=predicted, label=label) for predicted, label in ((a, 1), (b, 1))]
-        text = compare_page(comparison, counts, [replace(one, a=sides[0], b=sides[1])]).decode()
+        text = shown(comparison, counts, [replace(one, a=sides[0], b=sides[1])])
         assert words in text and 'data-title="True class"><bdi>bee</bdi>' in text
     unknown = [replace(side, label=None) for side in (one.a, one.b)]
-    text = compare_page(comparison, counts, [replace(one, a=unknown[0], b=unknown[1])]).decode()
+    text = shown(comparison, counts, [replace(one, a=unknown[0], b=unknown[1])])
     assert "≠ another class" in text and "True class" not in text
 
 
@@ -152,21 +147,25 @@ def test_the_page_shows_every_rule_and_asks_nobody(rules):
 
 def test_pictures_stand_with_their_prototypes(rules, tmp_path):
     folder = tmp_path / "pictures"
+    with pytest.raises(InputError, match="no such folder"):
+        pictures_of("", folder)
     folder.mkdir()
+    Image.new("L", (4, 4)).save(folder / "cover.png")
+    with pytest.raises(InputError, match="no picture whose name is a prototype's number"):
+        pictures_of("", folder)
     stated = [
         each.prototype
         for certificate in rules.certificates
         for each in certificate.statements
         if isinstance(each, ActivationStatement)
     ]
-    shown = sorted(set(stated))[:2]
-    for number in shown:
+    pictured = sorted(set(stated))[:2]
+    for number in pictured:
         Image.new("L", (4, 4), 40 * number).save(folder / f"{number:04d}.png")
-    Image.new("L", (4, 4)).save(folder / "cover.png")
     pictures = pictures_of("", folder)
-    assert sorted(pictures) == shown
+    assert sorted(pictures) == pictured
     text = rules_page(rules, pictures).decode()
-    for number in shown:
+    for number in pictured:
         image = f'<img src="{pictures[number]}" alt="What prototype {number} looks like">'
         assert text.count(image) == stated.count(number) > 0
     assert PROTOTYPES in text and PROTOTYPES not in rules_page(rules, {}).decode()
@@ -177,11 +176,3 @@ def test_shares_are_rounded_down(rules):
     almost = replace(rules, fitted=replace(rules.fitted, images=10000, covered=9999, correct=9998))
     text = rules_page(almost, {}).decode()
     assert "9,999 (99.9 %)" in text and "9,998 (99.9 %)" in text and "1 (0.0 %)" in text
-
-
-def test_a_folder_without_numbered_pictures_is_named(tmp_path):
-    Image.new("L", (4, 4)).save(tmp_path / "cover.png")
-    with pytest.raises(InputError, match="no picture whose name is a prototype's number"):
-        pictures_of("", tmp_path)
-    with pytest.raises(InputError, match="no such folder"):
-        pictures_of("", tmp_path / "none")

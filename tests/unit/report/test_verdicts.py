@@ -23,7 +23,7 @@ from verale.cli.audit import command as audit
 from verale.cli.report import command as report
 from verale.errors import InputError
 from verale.head import load_latents, save_latents
-from verale.report.collect import NOT_AUDITED, Collection, collect
+from verale.report.collect import NOT_AUDITED, Collection, ToldOrigin, collect
 from verale.report.page import page
 from verale.report.table import frame
 from verale.report.verdicts import audited, told_origins, with_verdicts_from
@@ -91,13 +91,6 @@ def test_what_claims_no_instance_is_not_just_called_proved(folder, tmp_path):
     assert CliRunner().invoke(audit, [*arguments, "--entailment-only"]).exit_code == 0
     read = with_verdicts_from(collect(folder), tmp_path / "log")
     assert sorted(item.verdict.caveat for item in read.items) == ["instance not checked"] * 3 + ["no instance claimed"]
-
-
-def test_a_verdict_is_for_the_same_bytes_only(folder):
-    log = audit_log_of(folder)
-    path = folder / "000000.ale.json"
-    path.write_bytes(path.read_bytes() + b"\n")
-    assert statuses(with_verdicts_from(collect(folder), log)) == [NOT_AUDITED, *["PROVED"] * 3]
 
 
 def test_a_verdict_of_now_is_for_the_bytes_that_are_shown(folder):
@@ -194,6 +187,10 @@ def test_of_several_verdicts_the_weakest_counts(folder):
         assert collection.items[0].verdict.proved == {"entailment", "instance"}
     for collection in judged(folder, *less, *plain, *more):
         assert {(item.status, item.record["reason"]) for item in collection.items} == {("NOT_PROVED", "limit")}
+    none = [unusable("a", "gone", record["run"], record["sha256"]).record for record in plain]
+    for records, status in (((*none, *plain), "PROVED"), (none, "UNUSABLE")):  # any counts where there was none
+        for collection in judged(folder, *records):
+            assert statuses(collection) == [status] * 4
 
 
 def test_a_failure_without_the_latents_counts_beside_a_proof_with_them(copies):
@@ -201,15 +198,6 @@ def test_a_failure_without_the_latents_counts_beside_a_proof_with_them(copies):
     less = records_of(audit_log_of(none, "--limit", "1e-7", "--kernel", "arb"))
     for collection in judged(own, *less, *records_of(audit_log_of(own))):
         assert statuses(collection) == ["NOT_PROVED"] * 4
-
-
-def test_a_verdict_counts_where_there_was_none_at_first(folder):
-    records = records_of(audit_log_of(folder))
-    none = [unusable("a", "gone", record["run"], record["sha256"]).record for record in records]
-    for collection in judged(folder, *none, *records):
-        assert statuses(collection) == ["PROVED"] * 4
-    for collection in judged(folder, *none):
-        assert statuses(collection) == ["UNUSABLE"] * 4
 
 
 def test_a_log_that_contradicts_itself_is_refused(folder):
@@ -225,7 +213,11 @@ def test_a_log_that_contradicts_itself_is_refused(folder):
 
 
 def test_verdicts_of_another_version_are_told_as_such(folder):
+    """And a verdict is for the same bytes only."""
     log = audit_log_of(folder)
+    path = folder / "000000.ale.json"
+    path.write_bytes(path.read_bytes() + b"\n")
+    assert statuses(with_verdicts_from(collect(folder), log)) == [NOT_AUDITED, *["PROVED"] * 3]
     assert with_verdicts_from(collect(folder), log).audited == f"read from {log.name}"
     log.write_text(log.read_text().replace(records_of(log)[0]["run"]["checker"]["sha256"], "0" * 64))
     collection = with_verdicts_from(collect(folder), log)
@@ -254,11 +246,21 @@ def found(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path
 
 
+def told(found: Path, kernel: str | None = "arb", head: HeadFile | None = None) -> dict[int, ToldOrigin]:
+    head = head or HeadFile.of(found / "head.safetensors")
+    return told_origins(found / "origins.json", head, found / "network.safetensors", found / "images", kernel)
+
+
 def sentences(found: Path, kernel: str | None = None) -> dict[int, str]:
-    head = HeadFile.of(found / "head.safetensors")
-    where = found / "network.safetensors", found / "images"
-    told = told_origins(found / "origins.json", head, *where, kernel)
-    return {prototype: each.sentence for prototype, each in told.items()}
+    return {prototype: each.sentence for prototype, each in told(found, kernel).items()}
+
+
+def misplaced(found: Path, count: int | None = None) -> None:
+    """The first origins of the file, the first of them at another patch."""
+    document = json.loads((found / "origins.json").read_bytes())
+    document["origins"][0]["patch"] = 0
+    document["origins"] = document["origins"][:count]
+    (found / "origins.json").write_text(json.dumps(document))
 
 
 @pytest.mark.parametrize(("kernel", "by"), [(None, "the proved checker"), ("arb", "arb")])
@@ -274,22 +276,12 @@ def test_a_projected_prototype_is_the_patch_and_another_one_is_not_shown_to_be(
 
 
 def test_what_is_not_proved_is_never_told_as_proved(found: Path) -> None:
-    document = json.loads((found / "origins.json").read_bytes())
-    document["origins"][0]["patch"] = 0
-    (found / "origins.json").write_text(json.dumps(document))
+    """Of one that is left out that is said; a file of another head is refused."""
+    misplaced(found, 1)
     said = sentences(found)
     assert said[0].startswith("prototype 0 is not proved to be the patch in row 0, column 0")
     assert "proved:" not in said[0]
-
-
-def test_of_a_prototype_that_is_left_out_that_is_said(found: Path) -> None:
-    document = json.loads((found / "origins.json").read_bytes())
-    document["origins"] = document["origins"][:1]
-    (found / "origins.json").write_text(json.dumps(document))
-    assert sentences(found)[1] == "prototype 1: of where it comes from the origins file says nothing"
-
-
-def test_an_origins_file_of_another_head_is_refused(found: Path) -> None:
+    assert said[1] == "prototype 1: of where it comes from the origins file says nothing"
     (found / "head.safetensors").write_bytes(files.head([[1.0] * 2, [-1.0] * 2], [[0.5, 0.5], [1.0, 0.0]]))
     with pytest.raises(InputError, match="speaks of the head"):
         sentences(found)
@@ -299,41 +291,36 @@ def test_the_head_that_was_read_counts(found: Path) -> None:
     """Though another file has its name by now."""
     head = HeadFile.of(found / "head.safetensors")
     (found / "head.safetensors").write_bytes(b"another")
-    told = told_origins(found / "origins.json", head, found / "network.safetensors", found / "images", "arb")
-    assert told[0].sentence.startswith("proved: ")
+    assert told(found, head=head)[0].sentence.startswith("proved: ")
 
 
 def test_a_caption_stands_beside_the_picture_and_its_patch_alone(found: Path) -> None:
     """What is not proved has none, nor has a certificate of another network or none."""
-    head = HeadFile.of(found / "head.safetensors")
-    where = found / "network.safetensors", found / "images"
-    told = told_origins(found / "origins.json", head, *where, "arb")
-    assert told[0].caption.startswith("proved: prototype 0 is this part of this picture, ")
-    assert "the nearest that was found is this part of this picture, proved to lie " in told[1].caption
-    assert (told[0].picture.digest, told[0].cell) == (picture_digest(PICTURES[1]), (1, 1))
+    known = told(found)
+    first, place = known[0], (picture_digest(PICTURES[1]), (1, 1))
+    assert first.caption.startswith("proved: prototype 0 is this part of this picture, ")
+    assert "the nearest that was found is this part of this picture, proved to lie " in known[1].caption
+    assert (first.picture.digest, first.cell) == place
     (found / "out").mkdir()
-    (found / "out" / "network.safetensors").write_bytes(where[0].read_bytes())
-    beside = Collection(found / "out", (), origins=told)
-    picture, cell = beside.origin_of(0, told[0].network)
-    assert (picture.digest, cell) == (picture_digest(PICTURES[1]), (1, 1))
-    assert beside.origin_of(0, None) is beside.origin_of(7, told[0].network) is None
-    other = replace(told[0], network="0" * 64)
-    assert replace(beside, origins={0: other}).origin_of(0, told[0].network) is None
-    assert replace(beside, folder=found / "images").origin_of(0, told[0].network) is None
-    document = json.loads((found / "origins.json").read_bytes())
-    document["origins"][0]["patch"] = 0
-    (found / "origins.json").write_text(json.dumps(document))
-    unproved = told_origins(found / "origins.json", head, *where, "arb")[0]
+    (found / "out" / "network.safetensors").write_bytes((found / "network.safetensors").read_bytes())
+    beside = Collection(found / "out", (), origins=known)
+    picture, cell = beside.origin_of(0, first.network)
+    assert (picture.digest, cell) == place
+    assert beside.origin_of(0, None) is beside.origin_of(7, first.network) is None
+    other = replace(beside, origins={0: replace(first, network="0" * 64)})
+    assert other.origin_of(0, first.network) is None
+    assert replace(beside, folder=found / "images").origin_of(0, first.network) is None
+    misplaced(found)
+    unproved = told(found)[0]
     assert unproved.caption == "" and unproved.picture is None
 
 
 def test_a_picture_that_was_changed_meanwhile_is_not_drawn(found: Path) -> None:
-    head = HeadFile.of(found / "head.safetensors")
-    told = told_origins(found / "origins.json", head, found / "network.safetensors", found / "images", "arb")
+    known = told(found)
     for number in range(3):
         (found / "images" / f"{number}.png").write_bytes(png(drawn_picture((1, 4, 4), 9)))
     try:
-        kept = told[0].picture
+        kept = known[0].picture
     except InputError as error:
         assert "picture" in str(error)
     else:
