@@ -30,6 +30,7 @@ from verale.version import __version__
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from verale.runs.folder import Journal
     from verale.runs.options import RunOptions
 
 _log = logging.getLogger(__name__)
@@ -158,6 +159,7 @@ def attribute(
     advance: Callable[[int], object] = lambda more: None,
     options: AuditOptions | str | None = None,
     how: RunOptions | None = None,
+    journal: Journal | None = None,
     **fields: Any,
 ) -> Attribution:
     """Find several subset-minimal explanations of one image, and count what stands in them.
@@ -172,6 +174,7 @@ def attribute(
         advance: called with 1 for each explanation.
         options: what proves, and how long it may take.
         how: how the audits run.
+        journal: notes what is found; what it has already is not searched again.
         fields: other values of some options, by their names (`verale.checker.options.AuditOptions`).
 
     Raises:
@@ -181,10 +184,10 @@ def attribute(
     Soundness: the checker proves every explanation, its entailment and that its statements are true of the image. The
     shares are counts of what was found, not of all explanations that there are.
     """
-    from verale.head import as_patches, load_latents
+    from verale.head import as_patches, digest, load_latents
     from verale.search.devices import one_thread
     from verale.search.problem import UnexplainedError
-    from verale.search.several import several
+    from verale.search.several import anew, several
 
     proving = audit_options(options, fields, PROVING)
     if count < 1:
@@ -195,10 +198,12 @@ def attribute(
         images = as_patches(stored)
         if not 0 <= image < len(images):
             raise UsageError(f"image is {image}, expected a number from 0 to {len(images) - 1}: {latents_path}")
+        asked = {"head": head.digest, "latents": digest(images[image]), "paradigm": paradigm, "seed": seed}
+        remember = anew if journal is None else journal.of(**asked)
         certificates: list[Certificate] = []
         orders = latest = 0
         with one_thread():
-            for tried in several(head, images[image], paradigm, seed):
+            for tried in several(head, images[image], paradigm, seed, remember):
                 orders += 1
                 if tried.certificate is not None:
                     certificates.append(tried.certificate)

@@ -168,14 +168,44 @@ def test_an_explanation_that_is_not_proved_is_said_to_be_none(files, tmp_path, m
     assert "proved 0 of 4" in (tmp_path / "out" / "attribution.html").read_text()
 
 
-def test_an_interrupt_writes_nothing(files, tmp_path, monkeypatch):
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
+STEPS = {
+    "attribute": (searching._OfActivations, "left", "attribution.found", ("--image", 1, "--count", 4), ("--seed", 1)),
+    "rules": (fitting._Fit, "_best", "rules.found", ("--count", 2, "--paradigm", "top_k"), ("--paradigm", "sparse")),
+}
 
-    monkeypatch.setattr(searching, "several", interrupted)
-    done = in_process("attribute", "--image", 1, "--count", 4, *files.options(tmp_path / "out"))
-    assert done.returncode == 130 and "nothing is written" in done.stderr
-    assert list((tmp_path / "out").iterdir()) == []
+
+@pytest.mark.parametrize("command", STEPS)
+def test_an_interrupted_search_goes_on(command, files, tmp_path, monkeypatch):
+    owner, name, journal, more, other = STEPS[command]
+    real, steps, most = getattr(owner, name), [], [1000]
+
+    def counted(*arguments):
+        if len(steps) == most[0]:
+            raise KeyboardInterrupt
+        steps.append(arguments)
+        return real(*arguments)
+
+    def called(out: Path, *further: object):
+        return in_process(command, *files.options(tmp_path / out, *more, *further))
+
+    monkeypatch.setattr(fitting, "fit", FIT)
+    monkeypatch.setattr(owner, name, counted)
+    assert called("whole").returncode == 0
+    total, most[0] = len(steps), len(steps) + 2
+    done = called("out")
+    assert done.returncode == 130 and "the same command goes on from there" in done.stderr and total > 2
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {journal, "files.json"}
+    refused = called("out", *other)
+    assert refused.returncode == 9 and f"{journal}: is of another search" in refused.stderr
+    with (tmp_path / "out" / journal).open("rb+") as stream:  # as if an interruption had cut its last line short
+        stream.truncate(len(stream.read()) - 3)
+    most[0] = 1000
+    assert called("out").returncode == 0 and len(steps) == 2 * total + 1
+    whole, out = ({path.name: path.read_bytes() for path in (tmp_path / each).iterdir()} for each in ("whole", "out"))
+    assert whole == out
+    (tmp_path / "out" / journal).write_bytes(b"mine")
+    refused = called("out", "--overwrite")
+    assert refused.returncode == 9 and "verale did not write it, or it was changed" in refused.stderr
 
 
 def test_what_cannot_be_attributed_is_named(files):
@@ -195,7 +225,7 @@ def test_what_cannot_be_attributed_is_named(files):
         attribute(files.head_path, files.latents_path)
 
 
-IMAGES = 12
+IMAGES, FIT = 12, fitting.fit
 
 
 @pytest.fixture
@@ -218,7 +248,7 @@ def fitted_once():
     """Rules do not depend on where they are written, so they are fitted once."""
     fit, found = fitting.fit, {}
 
-    def remembered(head: Head, images: torch.Tensor, paradigm: str) -> Iterator[Certificate]:
+    def remembered(head: Head, images: torch.Tensor, paradigm: str, _: object) -> Iterator[Certificate]:
         asked = head.digest, images.numpy().tobytes(), paradigm
         found[asked] = found.get(asked) or list(islice(fit(head, images, paradigm), 3))
         return iter(found[asked])
@@ -278,8 +308,8 @@ def test_without_labels_and_a_held_out_set(sets, tmp_path):
 
 
 def test_a_rule_that_is_not_proved_is_said_to_be_none(sets, tmp_path, monkeypatch):
-    def unproved(head, images, paradigm):
-        for certificate in true(head, images, paradigm):
+    def unproved(*arguments):
+        for certificate in true(*arguments):
             yield replace(certificate, statements=())
 
     true = fitting.fit
