@@ -34,7 +34,7 @@ from verale.certificate import (
     SumStatement,
 )
 from verale.certificate.statements import bounds_in_words, statement_in_words
-from verale.certificate.words import meant_by
+from verale.certificate.words import OBSERVABLES, meant_by
 from verale.head import Geometry, Head, evaluate
 from verale.rounding import Enclosure
 from verale.rules.coverage import coverage_of
@@ -305,16 +305,6 @@ def _simplified(margins: PricedMargins, stated: Stated) -> Stated:
     return stated
 
 
-_OBSERVABLES = {
-    "euclidean": ("squared distance", "from"),
-    "cosine": ("cosine", "with"),
-    "rooted_cosine": ("cosine", "with"),
-    "inner_product": ("inner product", "with"),
-    "softmax": ("mass", "of"),
-}
-"""By the geometry's name in head files: what statements about a patch speak of, and how it stands to a prototype."""
-
-
 def conditions(certificate: Certificate, geometry: Geometry, prototypes: int) -> str:
     """The statements of a certificate in one sentence, which the class follows.
 
@@ -327,7 +317,8 @@ def conditions(certificate: Certificate, geometry: Geometry, prototypes: int) ->
         prototypes: how many its head has.
     """
     about_patch = any(isinstance(each, PatchStatement) for each in certificate.statements)
-    noun, stands = _OBSERVABLES[geometry.kind] if about_patch else ("activation", "of")
+    noun = OBSERVABLES[geometry.kind].removeprefix("softmax ") if about_patch else "activation"
+    stands = "of" if not about_patch or geometry.kind == "softmax" else "from" if geometry.is_distance else "with"
     said = [
         (bounds_in_words(each), each.prototype)
         for each in certificate.statements

@@ -8,14 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from verale.certificate import (
-    ActivationStatement,
-    Certificate,
-    FloorStatement,
-    OrderStatement,
-    PatchStatement,
-    SumStatement,
-)
+from verale.certificate import Certificate
+from verale.certificate.statements import subjects_of
 from verale.certificate.words import class_name, float_below
 from verale.checker import AuditOptions, most_severe
 from verale.errors import InputError, LatentsError, UsageError
@@ -260,19 +254,7 @@ def shares_of(certificates: list[Certificate]) -> tuple[Share, ...]:
     """
     counts, statements = Counter[tuple[str, int | None]](), Counter[tuple[str, int | None]]()
     for certificate in certificates:
-        said: list[tuple[str, int | None]] = []
-        for statement in certificate.statements:
-            match statement:
-                case PatchStatement(patch, prototype):
-                    said += [("prototype", prototype), ("patch", patch)]
-                case ActivationStatement(prototype):
-                    said.append(("prototype", prototype))
-                case OrderStatement():
-                    said.append(("ceiling", None))
-                case FloorStatement():
-                    said.append(("floor", None))
-                case SumStatement():
-                    said.append(("sum", None))
+        said = [subject for statement in certificate.statements for subject in subjects_of(statement)]
         statements.update(said)
         counts.update(set(said))
     kinds = ("prototype", "patch", "ceiling", "floor", "sum")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from decimal import Decimal
 from functools import reduce
 from typing import Any
 
@@ -90,13 +90,9 @@ def question_of(head: Head, certificate: Certificate) -> VerifierQuestion:
 
 
 def _decimal(value: float) -> str:
-    """Exactly."""
-    exact, digits = Fraction(value), 1
-    while exact.denominator > 1 and exact * 10**digits % 1:
-        digits += 1
-    sign, whole = ("-" if exact < 0 else ""), abs(exact) * 10**digits
-    text = str(int(whole)).rjust(digits + 1, "0")
-    return f"{sign}{text[:-digits]}.{text[-digits:]}"
+    """Exactly, with a point."""
+    text = f"{Decimal(value):f}"
+    return text if "." in text else f"{text}.0"
 
 
 class _Network:

@@ -19,6 +19,7 @@ from verale.certificate import (
     OrderStatement,
     Statement,
 )
+from verale.certificate.statements import subjects_of
 from verale.errors import UsageError
 from verale.head import Head, digest
 from verale.paradigms import PARADIGMS, paradigms_of
@@ -124,9 +125,7 @@ def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0, remember:
 
 def _subjects(statements: Sequence[Statement]) -> frozenset[object]:
     """What statements are about."""
-    return frozenset(
-        (type(each), getattr(each, "patch", None), getattr(each, "prototype", None)) for each in statements
-    )
+    return frozenset(tuple(subjects_of(each)) for each in statements)
 
 
 def _usual(problem: Problem, search: ParadigmSearch) -> list[Statement]:

@@ -15,23 +15,13 @@ import torch
 from support.commands import in_process
 from support.small import small_head, small_latents
 
-from verale.certificate import (
-    Certificate,
-)
+from verale.certificate import Certificate
 from verale.errors import InputError
 from verale.head import Head, Negated, as_patches, evaluate, save_latents
-from verale.runs.compare import (
-    BY_FILES,
-    BY_LATENTS,
-    ComparedImage,
-    Counts,
-    compare,
-    matched,
-    sentences,
-    two,
-)
+from verale.runs.compare import ComparedImage, Counts, compare, matched, sentences, two
 from verale.runs.contrast import value_at
 from verale.runs.explain import open_run
+from verale.runs.explained_run import BY_FILES, BY_LATENTS
 from verale.runs.table import read_table
 from verale.search import SearchOptions
 
