@@ -144,6 +144,20 @@ def subjects_of(statement: Any) -> list[tuple[str, int | None]]:
     return named or [(_KINDS[type(statement).__name__][0], None)]
 
 
+def activations_bounded(statement: Statement, prototypes: int) -> list[tuple[int, float, float]]:
+    """Each activation that a statement bounds, by its prototype, and its ends; infinite where there is none."""
+    match statement:
+        case ActivationStatement(prototype, lower, upper):
+            return [(prototype, lower, upper)]
+        case OrderStatement(exempt, upper):
+            lower = -math.inf
+        case FloorStatement(exempt, lower):
+            upper = math.inf
+        case _:
+            return []
+    return [(prototype, lower, upper) for prototype in sorted(set(range(prototypes)).difference(exempt))]
+
+
 def bounds_in_words(statement: Any) -> str:
     """The bounds of a statement: "at least 0.43", "at most 0.36" or "from 0.1 to 0.36"."""
     return statement_in_words(statement, both="from {} to {}")[1]

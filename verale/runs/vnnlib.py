@@ -20,14 +20,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from verale.certificate import (
-    ActivationStatement,
-    Certificate,
-    FloorStatement,
-    OrderStatement,
-    PatchStatement,
-    SumStatement,
-)
+from verale.certificate import Certificate, PatchStatement, SumStatement
+from verale.certificate.statements import activations_bounded
 from verale.checker.read.similarities import Step
 from verale.errors import UsageError
 from verale.head import Euclidean, Head, InnerProduct, Linear, MaxPooling
@@ -61,13 +55,7 @@ def question_of(head: Head, certificate: Certificate) -> VerifierQuestion:
     if len(pairs) < len(certificate.statements):
         first = network.outputs
         for each in certificate.statements:
-            match each:
-                case ActivationStatement(prototype, lower, upper):
-                    stated.append((first + prototype, lower, upper))
-                case OrderStatement(exempt, upper):
-                    stated += [(first + j, -torch.inf, upper) for j in range(head.size) if j not in exempt]
-                case FloorStatement(exempt, lower):
-                    stated += [(first + j, lower, torch.inf) for j in range(head.size) if j not in exempt]
+            stated += [(first + j, lower, upper) for j, lower, upper in activations_bounded(each, head.size)]
         network.output(network.pooled, head.size)
     ahead = network.outputs
     network.state_leads(certificate.predicted, [c for c in range(head.classes) if c != certificate.predicted])
