@@ -90,9 +90,13 @@ def test_shares_are_counts_of_the_certificates(files, paradigm):
 
 
 @pytest.mark.parametrize("paradigm", ["top_k", "projection"])
-def test_an_audit_proves_the_folder(files, paradigm, tmp_path):
-    out = tmp_path / "out"
-    done = in_process("attribute", "--image", 1, "--count", 4, *files.options(out, "--paradigm", paradigm))
+def test_an_audit_proves_the_folder_and_the_page_asks_nobody(files, paradigm, tmp_path):
+    out, pictures = tmp_path / "out", tmp_path / "pictures"
+    pictures.mkdir()
+    for number in range(12):
+        Image.new("L", (4, 4), 20 * number).save(pictures / f"{number:04d}.png")
+    more = ("--paradigm", paradigm, "--prototype-pictures", pictures)
+    done = in_process("attribute", "--image", 1, "--count", 4, *files.options(out, *more))
     assert done.returncode == 0, done.stderr
     assert "4 different explanations" in done.stdout and "4 of them PROVED" in done.stdout
     certificates = [f"00000{number}.ale.json" for number in range(4)]
@@ -106,44 +110,20 @@ def test_an_audit_proves_the_folder(files, paradigm, tmp_path):
     assert audited.stdout.count("entailment+instance+minimality proved") == claimed
     assert claimed == 4 or paradigm == "top_k"
     assert {certificate.latents for certificate in found} == {digest(as_patches(files.latents)[1])}
-
-
-@pytest.mark.parametrize("paradigm", ["top_k", "projection"])
-def test_the_page_says_what_the_numbers_mean_and_asks_nobody(files, paradigm, tmp_path):
-    out, pictures = tmp_path / "out", tmp_path / "pictures"
-    pictures.mkdir()
-    for number in range(12):
-        Image.new("L", (4, 4), 20 * number).save(pictures / f"{number:04d}.png")
-    assert (
-        in_process(
-            "attribute",
-            "--image",
-            1,
-            "--count",
-            4,
-            *files.options(out, "--paradigm", paradigm, "--prototype-pictures", pictures),
-        ).returncode
-        == 0
-    )
     text, shares = (out / "attribution.html").read_text(), json.loads((out / "attribution.json").read_text())["shares"]
     assert "They are a sample." in text and "A share is no probability" in text and "proved 4 of 4" in text
     assert "<script" not in text and "http" not in re.sub(r'http-equiv="', "", text) and "default-src 'none'" in text
     assert "&lt;i&gt;" in text and "<i>" not in text and PROTOTYPES in text
+    of_kind = {
+        kind: [each for each in shares if each["kind"] == kind] for kind in ("ceiling", "floor", "prototype", "patch")
+    }
     bars = re.findall(r'<rect class="proved" width="([\d.]+)"', text)
-    assert [float(each) for each in bars] == [
-        round(100 * each["share"], 2)
-        for kinds in (("ceiling",), ("floor",), ("prototype",), ("patch",))
-        for each in shares
-        if each["kind"] in kinds
-    ]
-    assert text.count("<img ") == sum(each["kind"] == "prototype" for each in shares)
+    assert [*map(float, bars)] == [round(100 * each["share"], 2) for kind in of_kind.values() for each in kind]
+    assert text.count("<img ") == len(of_kind["prototype"])
     cells = [float(each) for each in re.findall(r'fill-opacity="([\d.]+)"', text)]
-    if paradigm == "top_k":
-        assert cells == []
-    else:
-        by_patch = {each["number"]: each for each in shares if each["kind"] == "patch"}
-        assert cells[:4] == [round(by_patch[patch]["share"], 4) for patch in range(4)]
-        assert len(cells) == 8 and max(cells[4:]) == 1.0
+    shared = {each["number"]: round(each["share"], 4) for each in of_kind["patch"]}
+    assert cells[:4] == ([] if paradigm == "top_k" else [shared[patch] for patch in range(4)])
+    assert len(cells) == (0 if paradigm == "top_k" else 8) and max(cells[4:], default=1.0) == 1.0
 
 
 def test_the_search_ends_when_nothing_new_is_found(files, tmp_path, monkeypatch):
@@ -209,20 +189,21 @@ def test_an_interrupted_search_goes_on(command, files, tmp_path, monkeypatch):
 
 
 def test_what_cannot_be_attributed_is_named(files):
-    with pytest.raises(UsageError, match="count is 0"):
-        attribute(files.head_path, files.latents_path, count=0)
-    for image in (-1, 3):
-        with pytest.raises(UsageError, match=f"image is {image}, expected a number from 0 to 2"):
-            attribute(files.head_path, files.latents_path, image)
-    with pytest.raises(UsageError, match="paradigm is 'simplex'"):
-        attribute(files.head_path, files.latents_path, paradigm="simplex")
-    save_latents(files.latents_path, files.latents + 2)
+    paths = files.head_path, files.latents_path
+    for error, wrong, message in (
+        (UsageError, {"count": 0}, "count is 0"),
+        *((UsageError, {"image": image}, f"image is {image}, expected a number from 0 to 2") for image in (-1, 3)),
+        (UsageError, {"paradigm": "simplex"}, "paradigm is 'simplex'"),
+    ):
+        with pytest.raises(error, match=message):
+            attribute(*paths, **wrong)
+    save_latents(paths[1], files.latents + 2)
     with pytest.raises(InputError, match="latents"):
-        attribute(files.head_path, files.latents_path)
-    save_latents(files.latents_path, files.latents)
-    replace(files.head, weight=torch.zeros_like(files.head.weight), bias=None).save(files.head_path)
+        attribute(*paths)
+    save_latents(paths[1], files.latents)
+    replace(files.head, weight=torch.zeros_like(files.head.weight), bias=None).save(paths[0])
     with pytest.raises(InputError, match="image 0 has no explanation under top_k: no class certainly"):
-        attribute(files.head_path, files.latents_path)
+        attribute(*paths)
 
 
 IMAGES, FIT = 12, fitting.fit
