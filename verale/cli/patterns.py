@@ -15,7 +15,7 @@ from verale.cli import options
 from verale.cli.terminal import exits, print_record, progress
 from verale.paradigms import PARADIGMS
 from verale.runs.inputs import Inputs
-from verale.runs.listed import certificate_files
+from verale.runs.listed import StoredBytes, certificate_files
 from verale.runs.options import PROVING, RunOptions
 
 if TYPE_CHECKING:
@@ -104,7 +104,9 @@ def attribute(
     ):
         found = attribute(file, latents, image, count, paradigm, seed, advance, audit, run, journal)
     page = attribution_page(found, file.head, shown)
-    folder.write(found.record(), found.rows(), page, found.files(), latents_file(found.latents))
+    folder.write(
+        found.record(), found.rows(), page, StoredBytes.numbered(found.certificates), latents_file(found.latents)
+    )
     if as_json:
         print_record("attribution", found.record())
     else:
@@ -275,7 +277,7 @@ def rules(
         folder.journal() as journal,
     ):
         rules = fit_rules(file, latents, held_out, count, paradigm, advance, audit, run, audit_log, journal)
-    folder.write(rules.record(), rules.rows(), rules_page(rules, shown), rules.files())
+    folder.write(rules.record(), rules.rows(), rules_page(rules, shown), StoredBytes.numbered(rules.certificates))
     if as_json:
         print_record("rules", rules.record())
     else:

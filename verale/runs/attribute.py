@@ -13,7 +13,6 @@ from verale.certificate.statements import subjects_of
 from verale.certificate.words import class_name, float_below
 from verale.checker import AuditOptions, most_severe
 from verale.errors import InputError, LatentsError, UsageError
-from verale.files import certificate_name
 from verale.options import keywords
 from verale.runs.arguments import HeadFile
 from verale.runs.audit import AuditSetup, audited_by, auditor_of
@@ -130,11 +129,6 @@ class Attribution:
             "shares": [asdict(each) for each in self.shares],
         }
 
-    def files(self) -> dict[str, bytes]:
-        """The bytes of the explanations' certificates, by their names."""
-        listed = zip(self.explanations, self.certificates, strict=True)
-        return {each.certificate: certificate.to_bytes() for each, certificate in listed}
-
     def rows(self) -> Iterator[tuple[object, ...]]:
         """The table: one row for each prototype, patch or clause that is stated."""
         yield "Kind", "Number", "Count", "Explanations", "Share", "Statements"
@@ -212,9 +206,8 @@ def attribute(
         raise InputError(latents_path, f"image {image} has no explanation under {paradigm}: {error}") from error
     if not certificates:
         raise InputError(latents_path, f"image {image} has no explanation under {paradigm} that float64 can prove")
-    files = [StoredBytes(certificate_name(number), each.to_bytes()) for number, each in enumerate(certificates)]
     setup = AuditSetup(file.path, latents_path, proving)
-    outcomes = list(audited_by(auditor_of(setup, file.data), files, setup, how))
+    outcomes = list(audited_by(auditor_of(setup, file.data), StoredBytes.numbered(certificates), setup, how))
     listed = [
         Listed(
             certificate=outcome.record["certificate"],

@@ -39,15 +39,13 @@ class Side:
     """An image in one of the runs.
 
     Attributes:
-        index: among the run's latents.
-        predicted: its class; without a certificate an estimate, or None.
-        name: that class for people; empty where it is not known.
+        predicted, name: its class, and what it is called; without a certificate an estimate, or None and empty.
         label: its true class, where known.
         size: how many statements its certificate has; None without one, as all that follows.
         margin: the least margin that it claims, rounded down.
         minimal: whether it claims that every statement is needed.
         named: the prototypes that it names, but for those that a clause exempts.
-        picture: the digest of the picture that its certificate names; None where it names none.
+        picture: the digest of the picture that it names, if any.
     """
 
     index: int
@@ -104,8 +102,7 @@ class ComparedImage:
     Attributes:
         image: the name of its file, or its number.
         same_class: whether they give it the same class; None where one of them knows none.
-        answers: of each statement of A, whether it is true of B's latents, None where that is not decided; None if they
-            cannot be asked.
+        answers: of each statement of A, whether it is true of B's latents, or None; None if they cannot be asked.
         told: the first statements that are not true, or not decided, in words.
         subjects, failing: what A's statements are about, each once, and what the false ones are about: prototypes, or
             clauses.
@@ -162,16 +159,13 @@ class Counts:
 
     Attributes:
         images, changed: how many were compared, and are not as they were (`ComparedImage.changed`).
-        outcomes: how many have the same class or not (first: `ComparedImage.same_class`), and kept their statements
-            (second: `ComparedImage.kept`).
+        outcomes: how many images by `ComparedImage.same_class` and `ComparedImage.kept`.
         answers: of all statements of A, how many are true of B's latents, false, or not decided.
         subjects, failing: what statements are about: in how many of A's explanations, and in how many of these they
             fail.
-        named, named_in_both: of images that have both explanations, the prototypes that A's names, added up, and those
-            that B's names too.
+        named, named_in_both: of images with both explanations, how many prototypes A's names, and B's too.
         notes: why statements could not be asked, and of how many images.
-        a, b: what the runs say for themselves: of how many images the true class is known, and was given; how many have
-            a certificate, and one that claims minimality; all their statements, and the prototypes that these bound.
+        a, b: what each run says for itself.
     """
 
     def __init__(self) -> None:

@@ -27,6 +27,7 @@ from verale.files import (
     write_atomically,
 )
 from verale.runs.inputs import HEAD, LATENTS, LINK, NETWORK, PICTURES, RUN_FILE, SOURCE, TABLE
+from verale.runs.listed import StoredBytes
 from verale.runs.table import csv_table
 from verale.runs.written import FILES, HeldFolder, RequiredFile, WrittenFiles, noted_in, overwritten, run_around
 from verale.version import __version__
@@ -134,14 +135,14 @@ class ResultFolder:
         record: Mapping[str, object],
         rows: Iterable[Iterable[object]],
         page: bytes,
-        certificates: Mapping[str, bytes],
+        certificates: Iterable[StoredBytes],
         latents: bytes | None = None,
     ) -> None:
-        """Write the record as JSON, the table's rows, the page, certificates by their names, and latents, if any.
+        """Write the record as JSON, the table's rows, the page, certificates, and latents, if any.
         Raises InputError: a folder that cannot be written, or that holds other files of these names."""
         contents = (f"{json.dumps(record, indent=1)}\n".encode(), csv_table(rows), page, self.head, latents)
         named = {name: data for name, data in zip(self._names, contents, strict=False) if data is not None}
-        files, record_name = {**certificates, **named}, self._names[0]
+        files, record_name = {each.name: each.data for each in certificates} | named, self._names[0]
         with locked(self.directory) as held:
             written = WrittenFiles(self.directory, held)
             kept = self._kept(written, files)

@@ -17,7 +17,7 @@ from verale.checker import AuditOptions, Status, most_severe
 from verale.checker.certificate import LARGEST
 from verale.checker.file_auditor import Outcome
 from verale.errors import InputError, LatentsError, UsageError, naming
-from verale.files import certificate_name, read
+from verale.files import read
 from verale.options import keywords
 from verale.runs.arguments import HeadFile
 from verale.runs.audit import AuditSetup, audited_by, auditor_of
@@ -271,11 +271,6 @@ class RuleList:
             held_out = (None,) * len(seen) if rule.held_out is None else astuple(rule.held_out)
             yield *cells, rule.certificate, rule.sha256, *astuple(rule.fitted), *held_out
 
-    def files(self) -> dict[str, bytes]:
-        """The bytes of the rules' certificates, by their names."""
-        listed = zip(self.rules, self.certificates, strict=True)
-        return {rule.certificate: certificate.to_bytes() for rule, certificate in listed}
-
 
 @keywords(AuditOptions, *PROVING)
 def fit_rules(
@@ -339,7 +334,7 @@ def fit_rules(
         advance(1)
     if not certificates:
         raise InputError(fitted, "has no images of which a rule could be proved: the head's classes tie there")
-    stored = [StoredBytes(certificate_name(number), each.to_bytes()) for number, each in enumerate(certificates)]
+    stored = StoredBytes.numbered(certificates)
     outcomes = list(sets[0].entailed(stored))
     covered, correct = [set[int]() for _ in sets], [set[int]() for _ in sets]
     rules = []
