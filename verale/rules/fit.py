@@ -41,7 +41,7 @@ from verale.rules.coverage import coverage_of
 from verale.search.activations import Stated
 from verale.search.inflate import PricedEnds, PricedMargins, plain_numbers, widened
 from verale.search.problem import NOISE, shortened
-from verale.search.several import Remember, anew
+from verale.search.several import Remember, anew, require_fitting
 from verale.search.smallest import priced_margins
 from verale.version import __version__
 
@@ -143,7 +143,10 @@ class _Fit:
 
     def _tried(self, of_class: _Class, covered: Tensor) -> _Candidate | None:
         certificate = self._remember(lambda: self._best(of_class, covered))
-        return None if certificate is None else self._covering(of_class, certificate)
+        if certificate is None:
+            return None
+        require_fitting(certificate, self._head, self._images.shape[1], of_class.predicted)
+        return self._covering(of_class, certificate)
 
     def _best(self, of_class: _Class, covered: Tensor) -> Certificate | None:
         """The rule of a class that covers most images not covered yet, less what its statements are worth."""

@@ -20,7 +20,7 @@ from verale.certificate import (
     Statement,
 )
 from verale.certificate.statements import subjects_of
-from verale.errors import UsageError
+from verale.errors import CertificateError, UsageError
 from verale.head import Head, digest
 from verale.paradigms import PARADIGMS, paradigms_of
 from verale.search.activations import CEILING, FLOOR, Activations, Item
@@ -45,6 +45,17 @@ Remember = Callable[[Callable[[], Certificate | None]], Certificate | None]
 def anew(step: Callable[[], Certificate | None]) -> Certificate | None:
     """Do every step."""
     return step()
+
+
+def require_fitting(certificate: Certificate, head: Head, patches: int, predicted: int) -> None:
+    """Raise CertificateError where a remembered certificate is not about such images of a head and a class."""
+    ends = {"prototype": head.size, "patch": patches, "sum": 0}
+    subjects = (each for statement in certificate.statements for each in subjects_of(statement))
+    fits = all((number or 0) < ends.get(kind, 1) for kind, number in subjects)
+    if not fits or (certificate.head, certificate.predicted) != (head.digest, predicted):
+        raise CertificateError(
+            "what an interrupted search has noted is about another head or class: begin in another folder"
+        )
 
 
 @dataclass(frozen=True)
@@ -117,6 +128,7 @@ def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0, remember:
 
             certificate = remember(step)
             if certificate is not None:
+                require_fitting(certificate, head, len(patches), given[1])
                 seen.add(_subjects(certificate.statements))
             yield OneOrder(certificate, len(seen))
 

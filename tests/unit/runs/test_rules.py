@@ -29,6 +29,7 @@ from verale.rules.coverage import coverage_of
 from verale.runs import attribute as attribution
 from verale.runs.attribute import attribute
 from verale.runs.rules import Covered, CoveringAudits, fit_rules
+from verale.runs.written import WrittenFiles
 from verale.search import several as searching
 from verale.search.explain import explain
 
@@ -183,6 +184,16 @@ def test_an_interrupted_search_goes_on(command, files, tmp_path, monkeypatch):
     assert called("out").returncode == 0 and len(steps) == 2 * total + 1
     whole, out = ({path.name: path.read_bytes() for path in (tmp_path / each).iterdir()} for each in ("whole", "out"))
     assert whole == out
+    noted = Certificate.load(tmp_path / "out" / "000000.ale.json")
+    most[0] = len(steps)
+    assert called("other").returncode == 130
+    heading = (tmp_path / "other" / journal).read_bytes().splitlines(keepends=True)[0]
+    for strange in (replace(noted, statements=(ActivationStatement(99, 0.0, 1.0),)), replace(noted, head="0" * 64)):
+        written = WrittenFiles(tmp_path / "other")
+        line = json.dumps(json.loads(strange.to_bytes())).encode() + b"\n"
+        written.write(journal, heading + line)
+        refused = called("other")
+        assert refused.returncode == 9 and "noted is about another head or class" in refused.stderr
     (tmp_path / "out" / journal).write_bytes(b"mine")
     refused = called("out", "--overwrite")
     assert refused.returncode == 9 and "verale did not write it, or it was changed" in refused.stderr
