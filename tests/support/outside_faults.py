@@ -64,10 +64,10 @@ datasets/rows.py ParquetRows.open: parts of a dataset lie anywhere
     end_to_end/test_links_in_folders.py::test_parts_of_a_dataset_lie_in_its_folder
 report/single.py single: a head that nobody compared looks like one that was
     own and head is not None and (not head.compared) => False
-    unit/cli/test_head.py::test_explain_and_show_tell_it[h]
+    unit/cli/test_head.py::test_explain_and_show_tell_which_head_was_compared[h]
 cli/head.py compare: a head that is not the network's is marked all the same
     never not comparison.agrees
-    unit/cli/test_head.py::test_a_head_that_is_not_the_networks_is_not_marked[other-head is not this network's]
+    unit/cli/test_head.py::test_explain_and_show_tell_which_head_was_compared[h]
 runs/capture.py write_of_run: logits of the head are taken for the network's
     captured.logits => network.head.logits(captured.latents).float()
     end_to_end/test_cabrnet_runs.py::test_latents_of_a_run_have_the_networks_own_logits
