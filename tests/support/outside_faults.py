@@ -73,7 +73,7 @@ runs/capture.py write_of_run: logits of the head are taken for the network's
     end_to_end/test_cabrnet_runs.py::test_latents_of_a_run_have_the_networks_own_logits
 runs/explain_model.py _compared: a head that is not the model's is marked all the same
     never not comparison.agrees
-    unit/cli/test_head.py::test_the_head_of_a_model_is_marked_where_it_is_the_models[1.0]
+    unit/cli/test_head.py::test_the_head_of_a_model_is_marked_where_it_is_the_models
 runs/check.py _shifted: any differences of logits are the head's
     _ROUNDING * (logs.abs() + 4) => logs.abs() + 4
     unit/runs/test_check.py::test_of_outputs_that_leave_differences_these_are_compared[0.01-softmax(logits)]
