@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import resource
 import shutil
@@ -12,8 +11,8 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from unittest.mock import patch
 
@@ -184,7 +183,7 @@ def test_an_interrupt_before_anything_is_written_is_one_line(folder) -> None:
     assert not (folder / "out").exists()
 
 
-def test_piped_it_is_quiet_and_json_is_an_object_an_image(folder, given) -> None:
+def test_piped_it_is_quiet_and_json_is_an_object_an_image_and_v_logs_with_times(folder, given) -> None:
     code, out, err = again(folder, "explain", *INPUT, "--json")
     assert (code, err) == (0, f"10 of 10 images have a certificate in out\n{UNCOMPARED}\n")
     records = [json.loads(line) for line in out.splitlines()]
@@ -193,58 +192,9 @@ def test_piped_it_is_quiet_and_json_is_an_object_an_image(folder, given) -> None
     assert [record["label"] for record in records] == [n % 3 for n in range(10)]
     _, out, _ = again(folder, "explain", *INPUT, "--json")
     assert [json.loads(line) for line in out.splitlines()] == records
-
-
-def test_v_logs_with_times(folder) -> None:
-    _, out, err = again(folder, "explain", *INPUT, "--jobs", "1", "-v")
-    assert out == ""
-    assert re.search(
-        r"^\d{4}-\d\d-\d\d [\d:,]+ INFO verale\.runs\.explain: images 4 to 7: [\d.]+ s$", err, re.MULTILINE
-    )
-
-
-TERMINAL = {"TERM": "xterm", "COLUMNS": "120"}
-
-
-def read_to_the_end(terminal: int) -> str:
-    """What is written to a terminal, without what steers it, until nobody is left to write."""
-    told = b""
-    with suppress(OSError):  # what reading gives then
-        while more := os.read(terminal, 4096):
-            told += more
-    os.close(terminal)
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", told.decode())
-
-
-def at_a_terminal(folder: Path, *arguments: object) -> tuple[str, str]:
-    """What is printed on stdout, which is piped, and on stderr, which is a terminal; in this process."""
-    ours, theirs = pty.openpty()
-    with ThreadPoolExecutor(1) as reader, patch.dict(os.environ, TERMINAL):
-        told = reader.submit(read_to_the_end, ours)
-        with open(theirs, "w", encoding="utf-8") as terminal:
-            done = in_process(*arguments, cwd=folder, stderr=terminal)
-        assert done.returncode == 0
-        return done.stdout, told.result()
-
-
-def last(begin: str, text: str) -> str:
-    return [line for line in re.split(r"[\r\n]+", text) if line.startswith(begin)][-1]
-
-
-def test_at_a_terminal_there_are_rate_and_times(folder, given) -> None:
-    out, err = at_a_terminal(folder, "explain", *INPUT, "--json")
-    assert [json.loads(line)["index"] for line in out.splitlines()] == list(range(10))
-    assert re.search(r"10/10 0:00:\d\d [\d.]+ images/s, 0:00:00 left", last("explaining", err)), err
-    out, err = at_a_terminal(folder, "audit", "out", "--head", "head")
-    assert out.count("PROVED") == 10
-    assert re.search(r"10/10 0:00:\d\d [\d.]+ certificates/s, 0:00:00 left", last("auditing", err)), err
-    ours, theirs = pty.openpty()
-    process = started("audit", "out", "--head", "head", stdout=theirs, stderr=theirs, env=TERMINAL, cwd=folder)
-    os.close(theirs)
-    err = read_to_the_end(ours)
-    assert process.wait(600) == 0
-    assert len(re.findall(r"PROVED(?:\x1b\[0m)?     \d{6}  class [^\r\n]* margin >= [^\r\n]*\r\n", err)) == 10
-    assert re.search(r"10/10 0:00:\d\d [\d.]+ certificates/s, 0:00:00 left", last("auditing", err)), err
+    _, out, err = again(folder, "explain", *INPUT, "--overwrite", "--jobs", "1", "-v")
+    logged = r"^\d{4}-\d\d-\d\d [\d:,]+ INFO verale\.runs\.explain: images 4 to 7: [\d.]+ s$"
+    assert out == "" and re.search(logged, err, re.MULTILINE)
 
 
 def test_without_a_command_there_is_help(tmp_path) -> None:
@@ -256,12 +206,11 @@ def test_without_a_command_there_is_help(tmp_path) -> None:
 MISSING = ("torch", "numpy", "safetensors", "PIL", "yaml")
 
 
-def torch_missing(**environment: str) -> ExitStack:
+@contextmanager
+def torch_missing(**environment: str) -> Iterator[None]:
     """In this process, nothing of that can be imported meanwhile."""
-    with ExitStack() as stack:
-        stack.enter_context(patch.dict(sys.modules, dict.fromkeys(MISSING)))
-        stack.enter_context(patch.dict(os.environ, environment))
-        return stack.pop_all()
+    with patch.dict(sys.modules, dict.fromkeys(MISSING)), patch.dict(os.environ, environment):
+        yield
 
 
 def test_a_core_installation_has_doctor_summary_and_compare(given, tmp_path) -> None:
@@ -274,16 +223,12 @@ def test_a_core_installation_has_doctor_summary_and_compare(given, tmp_path) -> 
 
 
 def completed(folder: Path, line: str) -> list[str]:
-    """What bash is told when a line is completed; torch cannot be loaded meanwhile."""
-    with torch_missing(**completing(line)):
+    """What bash is told when a line is completed, by its environment; torch cannot be loaded meanwhile."""
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    with torch_missing(_VERALE_COMPLETE="bash_complete", **words):
         _, out, err = again(folder)
     assert err == ""
     return [each.split(",")[1] for each in out.splitlines()]
-
-
-def completing(line: str) -> dict[str, str]:
-    """What bash puts into the environment."""
-    return {"_VERALE_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
 
 
 def test_shells_complete_commands_options_and_names(tmp_path) -> None:

@@ -129,7 +129,6 @@ WRONG_LATENTS = [
     (LATENTS[0], f"have shape (5, 6), {SHAPE}: write latents[None] for a single image"),
     (LATENTS[:, :0], f"have shape (4, 0, 6), {SHAPE}: {CAPTURED}"),
     (LATENTS[None, None], f"have shape (1, 1, 4, 5, 6), {SHAPE}: {CAPTURED}"),
-    (LATENTS[:, :0], f"have shape (4, 0, 6), {SHAPE}: {CAPTURED}"),
     (LATENTS.index_fill(0, torch.tensor(2), torch.nan), "of image 2 hold NaN or infinity, expected finite numbers"),
     (LATENTS.index_fill(0, torch.tensor(1), -torch.inf), "of image 1 hold NaN or infinity, expected finite numbers"),
 ]
@@ -268,34 +267,65 @@ def test_what_is_no_domain_is_refused_at_once(domain) -> None:
             build()
 
 
-@pytest.mark.parametrize(
-    ("build", "sentence"),
-    [
-        (lambda: replace(HEAD, weight=Net().layer), "'weight': is a module (Conv2d), expected a tensor or an array of"),
-        (lambda: replace(HEAD, weight=None), "'weight': is None, expected a tensor of shape (C, P)"),
-        (lambda: replace(HEAD, bias="b"), "'bias': is the text 'b', expected a tensor or an array of floats"),
-        (lambda: replace(HEAD, geometry=verale.Euclidean), "is the class Euclidean, expected an object: write Eu"),
-        (lambda: replace(HEAD, labels="abc"), "'labels': is 'abc', expected a list of names, one a class"),
-        (lambda: replace(HEAD, labels=[1, 2, 3]), "'labels': holds 1, expected names: write str(name) for each"),
-        (lambda: replace(HEAD, labels=["a"]), "'labels': has 1 names, expected 3, one a class"),
-        (lambda: head_of("protopnet", Net()), "is a module (Net), expected a state dictionary: write model.st"),
-        (lambda: head_of("protopnet", "p.pth"), "is a path ('p.pth'), expected a state dictionary: write torch.load("),
-    ],
-)
-def test_a_head_says_what_its_fields_are(build, sentence) -> None:
-    with pytest.raises(HeadError) as refusal:
-        build()
-    assert sentence in str(refusal.value)
+def explained_model(**options: Any) -> Any:
+    return verale.explain_model(OwnNetwork(), LAYER, own_images(2), out="OUT", arch="protopnet", **options)
+
+
+def explained(**options: Any) -> Any:
+    return verale.explain(head_of("protopnet", OwnNetwork().state_dict()), torch.rand(1, 4, 8), **options)
+
+
+NO_PATH = "expected the path of a file: write"
+LAYER = "add_on_layers"
+OPTIONS = "paradigm, order, tolerance, digits, inflate, avoid, costs, device, batch, max_memory"
+NOT_HEADS = [
+    (lambda: replace(HEAD, weight=Net().layer), "'weight': is a module (Conv2d), expected a tensor or an array of"),
+    (lambda: replace(HEAD, weight=None), "'weight': is None, expected a tensor of shape (C, P)"),
+    (lambda: replace(HEAD, bias="b"), "'bias': is the text 'b', expected a tensor or an array of floats"),
+    (lambda: replace(HEAD, geometry=verale.Euclidean), "is the class Euclidean, expected an object: write Eu"),
+    (lambda: replace(HEAD, labels="abc"), "'labels': is 'abc', expected a list of names, one a class"),
+    (lambda: replace(HEAD, labels=[1, 2, 3]), "'labels': holds 1, expected names: write str(name) for each"),
+    (lambda: replace(HEAD, labels=["a"]), "'labels': has 1 names, expected 3, one a class"),
+    (lambda: head_of("protopnet", Net()), "is a module (Net), expected a state dictionary: write model.st"),
+    (lambda: head_of("protopnet", "p.pth"), "is a path ('p.pth'), expected a state dictionary: write torch.load("),
+]
+NOT_USED = [
+    (lambda: head_of("protopnet", protopnet(), scale=1), "option 'scale' is unknown, expected one of protopnet's: act"),
+    (
+        lambda: capture(HEAD, "layer", torch.rand(1, 3, 4, 4)),
+        "model is a Head, expected a torch module: write capture(",
+    ),
+    (lambda: verale.save_latents(LATENTS, "z"), f"path is a Tensor, {NO_PATH} verale.save_latents(path, latents)"),
+    (lambda: verale.load_latents(LATENTS), f"path is a Tensor, {NO_PATH} verale.load_latents(path)"),
+    (lambda: verale.load_latents(None), f"path is None, {NO_PATH} verale.load_latents(path)"),
+    (lambda: verale.Head.load(Net()), f"path is a module (Net), {NO_PATH} verale.Head.load(path)"),
+    (lambda: HEAD.save(3), f"path is an int, {NO_PATH} head.save(path)"),
+    (lambda: explained_model(paradigms="top_k"), "option 'paradigms' is unknown, expected one of paradigm, order"),
+    (lambda: explained_model(paradigms="top_k"), "(did you mean paradigm?)"),
+    (lambda: explained_model(tolerence="top_k"), "did you mean tolerance?"),
+    (lambda: explained_model(nonsense="top_k"), f"expected one of {OPTIONS}"),
+    (lambda: explained_model(paradigm="simplex"), ""),
+    (lambda: explained_model(avoid="patches:99"), ""),
+    (lambda: explained_model(device="cuda:99"), ""),
+    (lambda: explained_model(jobs=0), ""),
+    (lambda: explained(batch=None), "batch is None, expected a number of images"),
+    (lambda: explained(tolerance=[1]), "tolerance is a list, expected a number, a percentage such as '1%', or 'auto'"),
+    (lambda: explained(avoid=3), "avoid is an int, expected verale.search.Avoid("),
+    (lambda: explained(costs={3: 5.0}), "costs is a dict, expected verale.search.Costs.of("),
+    (lambda: explained(device=0), "device is an int, expected a device such as 'cuda'"),
+    (lambda: explained(max_memory="1G"), "max_memory is the text '1G', expected a number of GiB"),
+]
+SENTENCES = [*((HeadError, *row) for row in NOT_HEADS), *((UsageError, *row) for row in NOT_USED)]
+
+
+@pytest.mark.parametrize(("error", "function", "sentence"), SENTENCES)
+def test_what_is_wrong_is_told_in_a_sentence_and_leaves_nothing_behind(error, function, sentence) -> None:
+    with pytest.raises(error) as refusal:
+        function()
+    assert sentence in str(refusal.value) and not list(Path().iterdir())
 
 
 NO_LABELS = (3, "0123", [0.5, 1, 1, 1], np.zeros((4, 1), int), torch.full((4,), 0.5))
-
-
-def test_adapters_say_what_they_take() -> None:
-    with pytest.raises(UsageError, match=r"option 'scale' is unknown, expected one of protopnet's: activation"):
-        head_of("protopnet", protopnet(), scale=1)
-    with pytest.raises(UsageError, match=r"model is a Head, expected a torch module: write capture\(model, layer"):
-        capture(HEAD, "layer", torch.rand(1, 3, 4, 4))
 
 
 @pytest.mark.parametrize("labels", [[0, 1], torch.tensor([0, 1]), np.array([0, 1]), range(5), *NO_LABELS], ids=str)
@@ -312,22 +342,6 @@ def test_labels_that_do_not_fit_are_refused(labels) -> None:
 def test_labels_of_every_kind_are_written(kind) -> None:
     verale.save_latents("z", LATENTS, kind([2, 0, 1, 1]))
     assert verale.head.load_labelled("z")[1] == [2, 0, 1, 1]
-
-
-@pytest.mark.parametrize(
-    ("function", "found", "remedy"),
-    [
-        (lambda: verale.save_latents(LATENTS, "z"), "a Tensor", "verale.save_latents(path, latents)"),
-        (lambda: verale.load_latents(LATENTS), "a Tensor", "verale.load_latents(path)"),
-        (lambda: verale.load_latents(None), "None", "verale.load_latents(path)"),
-        (lambda: verale.Head.load(Net()), "a module (Net)", "verale.Head.load(path)"),
-        (lambda: HEAD.save(3), "an int", "head.save(path)"),
-    ],
-)
-def test_what_is_no_path_is_refused(function, found, remedy) -> None:
-    with pytest.raises(UsageError) as refusal:
-        function()
-    assert str(refusal.value) == f"path is {found}, expected the path of a file: write {remedy}"
 
 
 def test_objects_and_their_files_get_the_same_verdict(tmp_path) -> None:
@@ -391,7 +405,6 @@ def test_what_is_avoided_may_be_text() -> None:
     assert all(statement.prototype > 3 for result in kept for statement in result.statements)
 
 
-LAYER = "add_on_layers"
 ANYTHING: dict[str, Any] = {
     "nothing": None,
     "a number": 5,
@@ -419,42 +432,14 @@ FITS = {
     "out": ("a word",),
 }
 """For each argument of `explain_model` what of this is right, or does not matter."""
-
-OF_EXPLAIN = ("model", "layer", "images", "arch", "calls", "device", "avoid", "costs", *FITS)
-OF_CHECK = ("head", "model", "layer", "images", "labels", "logits", "calls")
-
-
-def wrong(names: tuple[str, ...]) -> list[Any]:
-    return [
-        pytest.param(name, value, id=f"{name}: {what}")
-        for name in names
-        for what, value in ANYTHING.items()
-        if what not in FITS.get(name, ())
-    ]
+OF_SEARCHES = {
+    **dict.fromkeys(("out", "model of contrast"), ("nothing", "a number", "a word")),
+    **dict.fromkeys(("seconds", "goal"), ("a number", "a word")),
+}
+"""And of what searches."""
 
 
-@pytest.mark.parametrize(("name", "value"), wrong(OF_EXPLAIN))
-def test_explain_model_refuses_in_one_sentence(name, value) -> None:
-    given: dict[str, Any] = {"model": OwnNetwork(), "layer": LAYER, "images": own_images(2), "paradigm": "top_k"}
-    given |= {"out": "OUT", "head": None, "arch": None if name == "head" else "protopnet", name: value}
-    positional = [given.pop(each) for each in ("model", "layer", "images")]
-    with pytest.raises(VeraleError) as refusal:
-        verale.explain_model(*positional, **given)
-    assert len(str(refusal.value)) < 1000 and "\n" not in str(refusal.value)
-    assert not Path("OUT").exists()
-
-
-@pytest.mark.parametrize(("name", "value"), wrong(OF_CHECK))
-def test_check_refuses_in_one_sentence(name, value) -> None:
-    given: dict[str, Any] = {"head": head_of("protopnet", OwnNetwork().state_dict()), "model": OwnNetwork()}
-    given |= {"layer": LAYER, "images": own_images(2), name: value}
-    positional = [given.pop(each) for each in ("head", "model", "layer", "images")]
-    with pytest.raises(VeraleError) as refusal:
-        verale.check(*positional, **given)
-    assert "\n" not in str(refusal.value)
-
-
-@pytest.fixture(scope="module")
+@cache
 def subjects() -> tuple[verale.Certificate, verale.Head, torch.Tensor]:
     """A certificate of one image, the head and the image's latents."""
     head = head_of("protopnet", OwnNetwork().state_dict())
@@ -463,30 +448,50 @@ def subjects() -> tuple[verale.Certificate, verale.Head, torch.Tensor]:
     return certificate, head, latents
 
 
-def to_another(certificate: verale.Certificate, head: verale.Head, latents: torch.Tensor, **given: Any) -> object:
-    goal = given.pop("goal", (certificate.predicted + 1) % 3)
-    return verale.contrast(certificate, head, goal, latents, **given)
+def explain_model(name: str, value: Any) -> object:
+    given: dict[str, Any] = {"model": OwnNetwork(), "layer": LAYER, "images": own_images(2), "paradigm": "top_k"}
+    given |= {"out": "OUT", "head": None, "arch": None if name == "head" else "protopnet", name: value}
+    return verale.explain_model(*[given.pop(each) for each in ("model", "layer", "images")], **given)
 
 
-SEARCHES = {"refute": verale.refute, "necessity": verale.necessity, "contrast": to_another}
-OTHERS = {
-    **{
-        f"{name} {argument}": (search, argument) for name, search in SEARCHES.items() for argument in ("seconds", "out")
-    },
-    "contrast goal": (SEARCHES["contrast"], "goal"),
-    "contrast model": (SEARCHES["contrast"], "model"),
+def check(name: str, value: Any) -> object:
+    given = {"head": subjects()[1], "model": OwnNetwork(), "layer": LAYER, "images": own_images(2), name: value}
+    return verale.check(*[given.pop(each) for each in ("head", "model", "layer", "images")], **given)
+
+
+def searching(search: Callable[..., object]) -> Callable[[str, Any], object]:
+    return lambda name, value: search(*subjects(), **{"seconds": 0, name: value})
+
+
+def to_another(certificate: verale.Certificate, head: Any, latents: Any, goal: Any = ..., **given: Any) -> object:
+    return verale.contrast(
+        certificate, head, (certificate.predicted + 1) % 3 if goal is ... else goal, latents, **given
+    )
+
+
+CALLS: dict[Callable[[str, Any], object], tuple[str, ...]] = {
+    explain_model: ("model", "layer", "images", "arch", "calls", "device", "avoid", "costs", *FITS),
+    check: ("head", "model", "layer", "images", "labels", "logits", "calls"),
+    searching(verale.refute): ("seconds", "out"),
+    searching(verale.necessity): ("seconds", "out"),
+    searching(to_another): ("seconds", "out", "model of contrast", "goal"),
 }
+"""Functions, and their arguments of which a wrong one is refused in one sentence."""
+WRONG = [
+    (f"{number}: {name}: {what}", call, name.split()[0], value)
+    for number, (call, names) in enumerate(CALLS.items())
+    for name in names
+    for what, value in ANYTHING.items()
+    if what not in (OF_SEARCHES if number > 1 else FITS).get(name, ())
+]
 
 
-@pytest.mark.parametrize("what", [each for each in ANYTHING if each not in ("a number", "a word")])
-@pytest.mark.parametrize("name", OTHERS)
-def test_searches_refuse_in_one_sentence(name, what, subjects) -> None:
-    function, argument = OTHERS[name]
-    if what == "nothing" and argument in ("out", "model"):
-        return
-    with pytest.raises(UsageError) as refusal:
-        function(*subjects, **{"seconds": 0, argument: ANYTHING[what]})
-    assert "\n" not in str(refusal.value) and not list(Path().iterdir())
+@every(("what", "function", "name", "value"), WRONG)
+def test_a_wrong_argument_is_refused_in_one_sentence(what, function, name, value) -> None:
+    with pytest.raises(VeraleError) as refusal:
+        function(name, value)
+    assert len(str(refusal.value)) < 1000 and "\n" not in str(refusal.value)
+    assert not list(Path().iterdir())
 
 
 @pytest.mark.parametrize("what", [each for each in ANYTHING if each != "a word"])
@@ -505,43 +510,6 @@ def test_checkpoints_are_paths_and_options_of_their_kinds(what) -> None:
     if what not in ("a number", "nothing"):
         with pytest.raises(UsageError, match=r"option patches is .*, expected a number such as 1$"):
             head_of("genetic", state, patches=value)
-
-
-OPTIONS = "paradigm, order, tolerance, digits, inflate, avoid, costs, device, batch, max_memory"
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"paradigms": "top_k"}, r"option 'paradigms' is unknown, expected one of .*\(did you mean paradigm\?\)"),
-        ({"tolerence": "top_k"}, r"did you mean tolerance\?"),
-        ({"nonsense": "top_k"}, f"expected one of {OPTIONS}$"),
-        *(({name: value}, None) for name, value in (("paradigm", "simplex"), ("avoid", "patches:99"))),
-        *(({name: value}, None) for name, value in (("device", "cuda:99"), ("jobs", 0))),
-    ],
-    ids=str,
-)
-def test_what_the_search_refuses_leaves_nothing_behind(options, sentence) -> None:
-    with pytest.raises(UsageError, match=sentence):
-        verale.explain_model(OwnNetwork(), LAYER, own_images(2), out="OUT", arch="protopnet", **options)
-    assert not Path("OUT").exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "sentence"),
-    [
-        ("batch", None, "batch is None, expected a number of images"),
-        ("tolerance", [1], "tolerance is a list, expected a number, a percentage such as '1%', or 'auto'"),
-        ("avoid", 3, r"avoid is an int, expected verale\.search\.Avoid\("),
-        ("costs", {3: 5.0}, r"costs is a dict, expected verale\.search\.Costs\.of\("),
-        ("device", 0, "device is an int, expected a device such as 'cuda'"),
-        ("max_memory", "1G", r"max_memory is the text '1G', expected a number of GiB"),
-    ],
-)
-def test_explain_says_the_same(name, value, sentence) -> None:
-    head = head_of("protopnet", OwnNetwork().state_dict())
-    with pytest.raises(UsageError, match=sentence):
-        verale.explain(head, torch.rand(1, 4, 8), **{name: value})
 
 
 def test_a_compiled_network_is_explained_as_it_was_before() -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 import flint
 import pytest
 import torch
+from support.commands import in_process
 from support.exact import PRECISION, differences, inside, observable
 from support.small import GEOMETRIES, VARIED, focal_head, small_head, small_latents, varied_head
 
 import verale
 from verale.certificate import Certificate, PatchStatement
 from verale.checker import Auditor, Status
-from verale.cli import main
 from verale.counterexample import counterexamples
 from verale.head import (
     Box,
@@ -179,14 +179,6 @@ def test_nothing_is_found_against_a_proof(name, seconds):
             assert ahead or not complies
 
 
-def run(capsys, *arguments: object) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of `verale refute`."""
-    with pytest.raises(SystemExit) as end, pytest.MonkeyPatch.context() as patched:
-        patched.setattr("sys.argv", ["verale", "refute", *map(str, arguments)])
-        main()
-    return end.value.code, *capsys.readouterr()
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     """A head, another, latents, their certificate, one with a statement too few, and what is none."""
@@ -208,52 +200,43 @@ def folder(tmp_path_factory) -> Path:
     return folder
 
 
-def test_the_command_finds_a_witness(folder, capsys):
-    code, told, errors = run(capsys, folder / "short.ale.json", "--head", folder / "head", "--latents",
-                             folder / "latents", "--out", folder / "new" / "witness")  # fmt: skip
-    assert (code, errors) == (4, "")
-    assert told.startswith("REFUTED") and told.count("\n") == 1 and "rival" in told
-    assert load_latents(folder / "new" / "witness").shape[0] == 1
-
-
-def test_the_command_says_that_nothing_found_proves_nothing(folder, capsys):
-    code, told, _ = run(capsys, folder / "proved.ale.json", "--head", folder / "head", "--seconds", 0, "--json")
-    record = json.loads(told)
-    assert (code, record["exit_code"], record["status"]) == (11, 11, "NOT_REFUTED")
-    assert "no counterexample found" in record["message"] and "proves nothing" in record["message"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "reason"),
     [
-        (("{f}/cut.ale.json", "--head", "{f}/head"), 5, "MALFORMED"),
-        (("{f}/proved.ale.json", "--head", "{f}/other"), 6, "speaks of the head"),
+        (("short.ale.json", "--head", "head", "--latents", "latents", "--out", "new/witness"), 4, "rival"),
+        (("proved.ale.json", "--head", "head", "--seconds", 0), 11, "no counterexample found in "),
+        (("cut.ale.json", "--head", "head"), 5, "MALFORMED"),
+        (("proved.ale.json", "--head", "other"), 6, "speaks of the head"),
     ],
 )
-def test_certificates_that_are_no_match_get_a_verdict(folder, arguments, code, reason, capsys):
-    found, told, errors = run(capsys, *(a.format(f=folder) for a in arguments))
-    assert (found, errors, told.count("\n")) == (code, "", 1)
-    assert reason in told
+def test_the_command_prints_one_verdict(folder, arguments, code, reason):
+    done = in_process("refute", *arguments, cwd=folder)
+    assert (done.returncode, done.stderr, done.stdout.count("\n")) == (code, "", 1)
+    assert reason in done.stdout and done.stdout.startswith("REFUTED") == (code == 4)
+    record = json.loads(in_process("refute", *arguments, "--json", cwd=folder).stdout)
+    assert record["exit_code"] == code and record["status"].startswith(done.stdout.split()[0])
+    assert code != 4 or load_latents(folder / "new" / "witness").shape[0] == 1
+    assert code != 11 or "proves nothing" in record["message"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("{f}/nowhere", "--head", "{f}/head"), "nowhere: there is no such file"),
-        (("{f}/proved.ale.json", "--head", "{f}/nowhere"), "nowhere: there is no such file"),
-        (("{f}/proved.ale.json", "--head", "{f}/latents"), "latents: head file"),
-        (("{f}/proved.ale.json", "--head", "{f}/head", "--latents", "{f}/head"), "head: latents file: holds"),
-        (("{f}/proved.ale.json", "--head", "{f}/head", "--latents", "{f}/others"), "others: holds no image"),
-        (("{f}/proved.ale.json", "--head", "{f}/head", "--latents", "{f}/deep"), "deep: latents have 5 channels"),
-        (("{f}/unnamed.ale.json", "--head", "{f}/head", "--latents", "{f}/others"), "others: holds 2 images"),
-        (("{f}/proved.ale.json", "--head", "{f}/head", "--out", "{f}/head/w"), "w: cannot be written"),
-        (("{f}/proved.ale.json", "--head", "{f}/head", "--out", "{f}"), "is a folder"),
-        (("{f}/proved.ale.json", "--head", "{f}/head", "--seconds", "-1"), "seconds is -1"),
-        (("{f}/wide.ale.json", "--head", "{f}/head"), "of an image, expected at most"),
-        (("{f}/wide.ale.json", "--head", "{f}/head", "--latents", "{f}/latents"), "latents: holds images of 5 patches"),
+        ("nowhere --head head", "nowhere: there is no such file"),
+        ("proved.ale.json --head nowhere", "nowhere: there is no such file"),
+        ("proved.ale.json --head latents", "latents: head file"),
+        ("proved.ale.json --head head --latents head", "head: latents file: holds"),
+        ("proved.ale.json --head head --latents others", "others: holds no image"),
+        ("proved.ale.json --head head --latents deep", "deep: latents have 5 channels"),
+        ("unnamed.ale.json --head head --latents others", "others: holds 2 images"),
+        ("proved.ale.json --head head --out head/w", "w: cannot be written"),
+        ("proved.ale.json --head head --out .", "is a folder"),
+        ("proved.ale.json --head head --seconds -1", "seconds is -1"),
+        ("wide.ale.json --head head", "of an image, expected at most"),
+        ("wide.ale.json --head head --latents latents", "latents: holds images of 5 patches"),
     ],
 )
-def test_bad_input_gets_one_line_that_names_it(folder, arguments, reason, capsys):
-    code, told, errors = run(capsys, *(a.format(f=folder) for a in arguments))
-    assert (code, told) == (9, "")
-    assert reason in errors and errors.startswith("error: ") and errors.count("\n") == 1
+def test_bad_input_gets_one_line_that_names_it(folder, arguments, reason):
+    done = in_process("refute", *arguments.split(), cwd=folder)
+    assert (done.returncode, done.stdout) == (9, "")
+    assert reason in done.stderr and done.stderr.startswith("error: ") and done.stderr.count("\n") == 1

@@ -112,6 +112,9 @@ def test_the_bar_is_one_line(folder: Path, tmp_path: Path) -> None:
     lines = lines_of(at_terminal(*explain.split(), cwd=tmp_path))
     bars = [line for line in lines if line.startswith("explaining")]
     assert bars and max(map(len, bars)) <= COLUMNS and all("images/s" in line for line in bars)
+    assert re.search(r"(\d+)/\1 0:00:\d\d [\d.]+ images/s, 0:00:00 left", bars[-1])
+    bar = [line for line in lines_of(at_terminal("audit", "out", cwd=tmp_path)) if line.startswith("auditing")][-1]
+    assert re.search(r"(\d+)/\1 0:00:\d\d [\d.]+ certificates/s, 0:00:00 left", bar)
 
 
 def test_a_row_says_what_is_proved_of_no_image(folder: Path, tmp_path: Path) -> None:

@@ -151,12 +151,6 @@ def _same(nodes: list[ast.stmt] | list[ast.expr], wanted: list[ast.stmt] | list[
     return len(nodes) == len(wanted) and all(map(_equal, nodes, wanted))
 
 
-def _equal(one: object, other: object) -> bool:
+def _equal(one: ast.AST, other: ast.AST) -> bool:
     """Whether two programs, or parts of them, are the same but for their places."""
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, ast.AST):
-        return all(_equal(getattr(one, name, None), getattr(other, name, None)) for name in one._fields)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_equal, one, other))
-    return repr(one) == repr(other)
+    return type(one) is type(other) and ast.dump(one) == ast.dump(other)

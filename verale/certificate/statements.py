@@ -139,6 +139,27 @@ def statement_in_words(statement: Any, prototypes: int | None = None, both: str 
     return subject, between(lower, upper, both)
 
 
+def subjects_of(statement: Any) -> list[tuple[str, int | None]]:
+    """What a statement, as `statement_in_words` takes it, is about: a prototype and perhaps a patch, by their numbers;
+    or what a clause is called."""
+    named = [(name, getattr(statement, name)) for name in ("prototype", "patch") if hasattr(statement, name)]
+    return named or [(_KINDS[type(statement).__name__][0], None)]
+
+
+def activations_bounded(statement: Statement, prototypes: int) -> list[tuple[int, float, float]]:
+    """Each activation that a statement bounds, by its prototype, and its ends; infinite where there is none."""
+    match statement:
+        case ActivationStatement(prototype, lower, upper):
+            return [(prototype, lower, upper)]
+        case OrderStatement(exempt, upper):
+            lower = -math.inf
+        case FloorStatement(exempt, lower):
+            upper = math.inf
+        case _:
+            return []
+    return [(prototype, lower, upper) for prototype in sorted(set(range(prototypes)).difference(exempt))]
+
+
 def bounds_in_words(statement: Any) -> str:
     """The bounds of a statement: "at least 0.43", "at most 0.36" or "from 0.1 to 0.36"."""
     return statement_in_words(statement, both="from {} to {}")[1]

@@ -173,6 +173,16 @@ def as_claimed(verdict: str) -> str:
     return "" if verdict.startswith("PROVED") else " (claimed, not proved here)"
 
 
+OBSERVABLES = {
+    "euclidean": "squared distance",
+    "cosine": "cosine",
+    "rooted_cosine": "cosine",
+    "inner_product": "inner product",
+    "softmax": "softmax mass",
+}
+"""By the geometry's name in head files: what comparing a patch with a prototype gives."""
+
+
 def meant_by(exempt: Collection[int], prototypes: int | None) -> str:
     """The prototypes that a clause speaks of, all except the exempt ones: these, or all except those, whichever are
     fewer; where it is not known how many the head has, the latter. Nothing is left out."""

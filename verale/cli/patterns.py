@@ -15,7 +15,7 @@ from verale.cli import options
 from verale.cli.terminal import exits, print_record, progress
 from verale.paradigms import PARADIGMS
 from verale.runs.inputs import Inputs
-from verale.runs.listed import certificate_files
+from verale.runs.listed import StoredBytes, certificate_files
 from verale.runs.options import PROVING, RunOptions
 
 if TYPE_CHECKING:
@@ -39,6 +39,10 @@ def _log(path: str | None, inputs: Iterable[str | Path]) -> AuditLog | None:
     from verale.runs.audit_log import AuditLog
 
     return AuditLog(path, inputs)
+
+
+def _unfinished(out: str) -> str:
+    return f"{out} has no results yet, but what was found so far; the same command goes on from there"
 
 
 @click.command(name="attribute", short_help="Find several explanations of an image and count what is in them.")
@@ -81,7 +85,8 @@ def attribute(
 
     The share of a prototype or a patch is the share of these explanations that state something about it. They are a
     sample of all explanations, and a share is not a probability. Writes a certificate for each, the head, the latents,
-    attribution.csv, attribution.json and attribution.html. `verale audit FOLDER --minimality` proves them again.
+    attribution.csv, attribution.json and attribution.html. `verale audit FOLDER --minimality` proves them again. After
+    an interruption the same command goes on.
     """
     from verale.head import latents_file
     from verale.report.static_pages import attribution_page, pictures_of
@@ -93,11 +98,15 @@ def attribute(
     folder = ResultFolder("attribution", Path(out), file.data, overwrite, inputs, has_latents=True)
     folder.require_room()
     shown = pictures_of(latents, prototype_pictures)
-    unwritten = f"nothing is written to {out}"
-    with progress("explaining", count, unit="explanations", interrupted=lambda: unwritten) as advance:
-        found = attribute(file, latents, image, count, paradigm, seed, advance, audit, run)
+    with (
+        progress("explaining", count, unit="explanations", interrupted=lambda: _unfinished(out)) as advance,
+        folder.journal() as journal,
+    ):
+        found = attribute(file, latents, image, count, paradigm, seed, advance, audit, run, journal)
     page = attribution_page(found, file.head, shown)
-    folder.write(found.record(), found.rows(), page, found.files(), latents_file(found.latents))
+    folder.write(
+        found.record(), found.rows(), page, StoredBytes.numbered(found.certificates), latents_file(found.latents)
+    )
     if as_json:
         print_record("attribution", found.record())
     else:
@@ -251,7 +260,8 @@ def rules(
 
     The first rule covers most images, each further one most of those that are left. Writes a certificate for each
     rule, which names no image, the head, rules.csv, rules.json and rules.html. `verale audit FOLDER
-    --entailment-only` proves them again, `verale cover FOLDER --latents LATENTS` says which images they prove.
+    --entailment-only` proves them again, `verale cover FOLDER --latents LATENTS` says which images they prove. After an
+    interruption the same command goes on.
     """
     from verale.report.static_pages import pictures_of, rules_page
     from verale.runs.arguments import HeadFile
@@ -262,9 +272,12 @@ def rules(
     folder = ResultFolder("rules", Path(out), file.data, overwrite, inputs)
     folder.require_room()
     shown, audit_log = pictures_of(latents, prototype_pictures), _log(log, [*inputs, out])
-    with progress("fitting", count, unit="rules", interrupted=lambda: f"nothing is written to {out}") as advance:
-        rules = fit_rules(file, latents, held_out, count, paradigm, advance, audit, run, audit_log)
-    folder.write(rules.record(), rules.rows(), rules_page(rules, shown), rules.files())
+    with (
+        progress("fitting", count, unit="rules", interrupted=lambda: _unfinished(out)) as advance,
+        folder.journal() as journal,
+    ):
+        rules = fit_rules(file, latents, held_out, count, paradigm, advance, audit, run, audit_log, journal)
+    folder.write(rules.record(), rules.rows(), rules_page(rules, shown), StoredBytes.numbered(rules.certificates))
     if as_json:
         print_record("rules", rules.record())
     else:

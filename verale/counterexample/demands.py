@@ -17,14 +17,8 @@ import torch
 from torch import Tensor
 
 from verale.bounds import Interval, activation, observables_between
-from verale.certificate import (
-    ActivationStatement,
-    Certificate,
-    FloorStatement,
-    OrderStatement,
-    PatchStatement,
-    SumStatement,
-)
+from verale.certificate import Certificate, FloorStatement, OrderStatement, PatchStatement, SumStatement
+from verale.certificate.statements import activations_bounded
 from verale.errors import UsageError, option
 from verale.head import Cosine, Head, InnerProduct, Softmax, observables
 from verale.rounding import Enclosure
@@ -242,15 +236,9 @@ def demands_of(head: Head, certificate: Certificate, image: Tensor, known: bool,
                     continue
                 case SumStatement():  # of no observable alone: the checker says whether it is true
                     continue
-                case ActivationStatement(prototype, lower, upper):
-                    about = [prototype]
-                case OrderStatement(exempt, upper):
-                    about, lower = sorted(set(range(head.size)) - set(exempt)), -torch.inf
-                case FloorStatement(exempt, lower):
-                    about, upper = sorted(set(range(head.size)) - set(exempt)), torch.inf
             clock.check()
             pinned |= head.pooling.needs_all_patches
-            for prototype in about:
+            for prototype, lower, upper in activations_bounded(statement, head.size):
                 clock.check()
                 at = int(shown[:, prototype].argmax())
                 for patch in (shown[:, prototype] > -torch.inf).nonzero().flatten().tolist():

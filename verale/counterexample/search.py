@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from verale.bounds import Projection, Simplex, activation, check_domain, domain_range
-from verale.certificate import ActivationStatement, Certificate, FloorStatement, PatchStatement
+from verale.certificate import Certificate, PatchStatement
+from verale.certificate.statements import activations_bounded
 from verale.counterexample.demands import (
     GRACE,
     TOGETHER,
@@ -155,13 +156,10 @@ class _Search:
         if self.whole:
             similar = activation(head, Enclosure.exact(evaluated.observables[0])).upper
             similar = similar if hidden is None else similar.masked_fill(hidden, -torch.inf)
-            shown: set[int] = set()  # the prototypes whose activation has a stated lower end
-            for statement in certificate.statements:
-                match statement:
-                    case ActivationStatement(prototype, lower) if lower > -torch.inf:
-                        shown.add(prototype)
-                    case FloorStatement(exempt):
-                        shown |= set(range(head.size)) - set(exempt)
+            bounds = (
+                each for statement in certificate.statements for each in activations_bounded(statement, head.size)
+            )
+            shown = {prototype for prototype, lower, _ in bounds if lower > -torch.inf}
             self.held[similar[:, sorted(shown)].argmax(0)] = True
 
     def rivals(self) -> list[int]:

@@ -16,6 +16,7 @@ from verale.certificate.words import (
     AS_LABELLED,
     LABELS,
     NOT_COMPARED,
+    OBSERVABLES,
     PROTOTYPES,
     PROVED_PICTURE,
     about,
@@ -39,7 +40,6 @@ from verale.report.images import AS_NOTED, BY_ORDER, GONE, OTHER
 from verale.report.page_check import Checking
 from verale.report.page_full import EmbeddedPrototypes, Full
 from verale.report.templates import csp_digest, deflated, joined, rendered
-from verale.runs.explained_run import OBSERVABLES
 from verale.runs.inputs import SOURCE
 from verale.version import __version__
 

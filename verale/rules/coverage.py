@@ -18,6 +18,7 @@ from verale.certificate import (
     Statement,
     SumStatement,
 )
+from verale.certificate.statements import activations_bounded
 from verale.head import Head
 from verale.head.head import belonging
 from verale.rounding import Enclosure
@@ -90,22 +91,12 @@ def _holds(
     activations: Enclosure,
 ) -> tuple[Tensor, Tensor]:
     """(n,) each: whether a statement is certainly true, and whether it is not certainly false."""
-    match statement:
-        case PatchStatement(patch, prototype, lower, upper):
-            number = observed[:, patch, prototype, None]
-        case ActivationStatement(prototype, lower, upper):
-            number = activations[:, prototype, None]
-        case OrderStatement(exempt, upper):
-            lower, number = -torch.inf, _others(activations, exempt)
-        case FloorStatement(exempt, lower):
-            upper, number = torch.inf, _others(activations, exempt)
+    lower, upper = getattr(statement, "lower", -torch.inf), getattr(statement, "upper", torch.inf)
+    if isinstance(statement, PatchStatement):
+        number = observed[:, statement.patch, statement.prototype, None]
+    else:
+        bounds = activations_bounded(statement, activations.lower.shape[1])
+        number = activations[:, [prototype for prototype, *_ in bounds]]
     sure = (number.lower >= lower) & (number.upper <= upper)
     maybe = (number.upper >= lower) & (number.lower <= upper)
     return sure.all(1), maybe.all(1)
-
-
-def _others(activations: Enclosure, exempt: Sequence[int]) -> Enclosure:
-    """(n, K) the activations of the prototypes that a clause speaks of."""
-    spoken = torch.ones(activations.lower.shape[1], dtype=torch.bool)
-    spoken[list(exempt)] = False
-    return activations[:, spoken]

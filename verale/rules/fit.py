@@ -34,13 +34,14 @@ from verale.certificate import (
     SumStatement,
 )
 from verale.certificate.statements import bounds_in_words, statement_in_words
-from verale.certificate.words import meant_by
+from verale.certificate.words import OBSERVABLES, meant_by
 from verale.head import Geometry, Head, evaluate
 from verale.rounding import Enclosure
 from verale.rules.coverage import coverage_of
 from verale.search.activations import Stated
 from verale.search.inflate import PricedEnds, PricedMargins, plain_numbers, widened
 from verale.search.problem import NOISE, shortened
+from verale.search.several import Remember, anew, require_fitting
 from verale.search.smallest import priced_margins
 from verale.version import __version__
 
@@ -90,12 +91,13 @@ class _Candidate:
         return int((self.covers & ~covered).sum())
 
 
-def fit(head: Head, images: Tensor, paradigm: str) -> Iterator[Certificate]:
+def fit(head: Head, images: Tensor, paradigm: str, remember: Remember = anew) -> Iterator[Certificate]:
     """Rules for a data set, the most useful first, until none covers an image that no other covers.
 
     Args:
         images: (N, L, D) float64.
         paradigm: one with prices.
+        remember: asked once for each try of a class.
 
     Returns:
         Certificates that name no latents.
@@ -108,14 +110,14 @@ def fit(head: Head, images: Tensor, paradigm: str) -> Iterator[Certificate]:
     """
     check_domain(head, images)
     priced_margins(paradigm, head, 0, images.shape[1])
-    return _Fit(head, images, paradigm).rules()
+    return _Fit(head, images, paradigm, remember).rules()
 
 
 class _Fit:
     """Rules of one paradigm for the images (N, L, D) of one head."""
 
-    def __init__(self, head: Head, images: Tensor, paradigm: str) -> None:
-        self._head, self._images, self._paradigm = head, images, paradigm
+    def __init__(self, head: Head, images: Tensor, paradigm: str, remember: Remember) -> None:
+        self._head, self._images, self._paradigm, self._remember = head, images, paradigm, remember
 
     def rules(self) -> Iterator[Certificate]:
         """The rules, in their order."""
@@ -128,7 +130,7 @@ class _Fit:
             numbers = margins.observed(self._images[chosen])
             classes.append(_Class(k, margins, chosen, (numbers.lower + numbers.upper) / 2))
         covered = torch.zeros(len(self._images), dtype=torch.bool)
-        best = [self._best(each, covered) for each in classes]
+        best = [self._tried(each, covered) for each in classes]
         while True:
             news = [0 if each is None else each.news(covered) for each in best]
             index = news.index(max(news))
@@ -137,9 +139,16 @@ class _Fit:
                 return
             yield chosen.certificate
             covered |= chosen.covers
-            best[index] = self._best(classes[index], covered)
+            best[index] = self._tried(classes[index], covered)
 
-    def _best(self, of_class: _Class, covered: Tensor) -> _Candidate | None:
+    def _tried(self, of_class: _Class, covered: Tensor) -> _Candidate | None:
+        certificate = self._remember(lambda: self._best(of_class, covered))
+        if certificate is None:
+            return None
+        require_fitting(certificate, self._head, self._images.shape[1], of_class.predicted)
+        return self._covering(of_class, certificate)
+
+    def _best(self, of_class: _Class, covered: Tensor) -> Certificate | None:
         """The rule of a class that covers most images not covered yet, less what its statements are worth."""
         weights = torch.where(covered[of_class.images], _COVERED, 1.0).double()
         if not bool((weights == 1).any()):
@@ -153,11 +162,12 @@ class _Fit:
         tight = [_tightened(of_class, begun, weights, share) for begun in hulls for share in _STEPS]
         candidates = [self._candidate(of_class, stated) for stated in tight if stated is not None]
         worth = _STATEMENT * len(of_class.numbers)
-        return max(
+        best = max(
             (each for each in candidates if each is not None),
             key=lambda each: each.news(covered) - worth * each.certificate.size,
             default=None,
         )
+        return None if best is None else best.certificate
 
     def _candidate(self, of_class: _Class, tight: Stated) -> _Candidate | None:
         """Steps 3 and 4; None if rounding leaves no proof."""
@@ -181,11 +191,13 @@ class _Fit:
                 minimal=False,
                 version=__version__,
             )
-            covers, images = of_class.images.clone(), self._images[of_class.images]
-            coverage = coverage_of(self._head, images, certificate.statements, certificate.predicted)
-            covers[of_class.images] = coverage.certain
-            return _Candidate(certificate, covers)
+            return self._covering(of_class, certificate)
         return None
+
+    def _covering(self, of_class: _Class, certificate: Certificate) -> _Candidate:
+        covers, images = of_class.images.clone(), self._images[of_class.images]
+        covers[of_class.images] = coverage_of(self._head, images, certificate.statements, of_class.predicted).certain
+        return _Candidate(certificate, covers)
 
 
 def _tightened(of_class: _Class, stated: Stated, weights: Tensor, share: float) -> Stated | None:
@@ -296,16 +308,6 @@ def _simplified(margins: PricedMargins, stated: Stated) -> Stated:
     return stated
 
 
-_OBSERVABLES = {
-    "euclidean": ("squared distance", "from"),
-    "cosine": ("cosine", "with"),
-    "rooted_cosine": ("cosine", "with"),
-    "inner_product": ("inner product", "with"),
-    "softmax": ("mass", "of"),
-}
-"""By the geometry's name in head files: what statements about a patch speak of, and how it stands to a prototype."""
-
-
 def conditions(certificate: Certificate, geometry: Geometry, prototypes: int) -> str:
     """The statements of a certificate in one sentence, which the class follows.
 
@@ -318,7 +320,8 @@ def conditions(certificate: Certificate, geometry: Geometry, prototypes: int) ->
         prototypes: how many its head has.
     """
     about_patch = any(isinstance(each, PatchStatement) for each in certificate.statements)
-    noun, stands = _OBSERVABLES[geometry.kind] if about_patch else ("activation", "of")
+    noun = OBSERVABLES[geometry.kind].removeprefix("softmax ") if about_patch else "activation"
+    stands = "of" if not about_patch or geometry.kind == "softmax" else "from" if geometry.is_distance else "with"
     said = [
         (bounds_in_words(each), each.prototype)
         for each in certificate.statements

@@ -8,18 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from verale.certificate import (
-    ActivationStatement,
-    Certificate,
-    FloorStatement,
-    OrderStatement,
-    PatchStatement,
-    SumStatement,
-)
+from verale.certificate import Certificate
+from verale.certificate.statements import subjects_of
 from verale.certificate.words import class_name, float_below
 from verale.checker import AuditOptions, most_severe
 from verale.errors import InputError, LatentsError, UsageError
-from verale.files import certificate_name
 from verale.options import keywords
 from verale.runs.arguments import HeadFile
 from verale.runs.audit import AuditSetup, audited_by, auditor_of
@@ -30,6 +23,7 @@ from verale.version import __version__
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from verale.runs.folder import Journal
     from verale.runs.options import RunOptions
 
 _log = logging.getLogger(__name__)
@@ -135,11 +129,6 @@ class Attribution:
             "shares": [asdict(each) for each in self.shares],
         }
 
-    def files(self) -> dict[str, bytes]:
-        """The bytes of the explanations' certificates, by their names."""
-        listed = zip(self.explanations, self.certificates, strict=True)
-        return {each.certificate: certificate.to_bytes() for each, certificate in listed}
-
     def rows(self) -> Iterator[tuple[object, ...]]:
         """The table: one row for each prototype, patch or clause that is stated."""
         yield "Kind", "Number", "Count", "Explanations", "Share", "Statements"
@@ -158,6 +147,7 @@ def attribute(
     advance: Callable[[int], object] = lambda more: None,
     options: AuditOptions | str | None = None,
     how: RunOptions | None = None,
+    journal: Journal | None = None,
     **fields: Any,
 ) -> Attribution:
     """Find several subset-minimal explanations of one image, and count what stands in them.
@@ -172,6 +162,7 @@ def attribute(
         advance: called with 1 for each explanation.
         options: what proves, and how long it may take.
         how: how the audits run.
+        journal: notes what is found; what it has already is not searched again.
         fields: other values of some options, by their names (`verale.checker.options.AuditOptions`).
 
     Raises:
@@ -181,10 +172,10 @@ def attribute(
     Soundness: the checker proves every explanation, its entailment and that its statements are true of the image. The
     shares are counts of what was found, not of all explanations that there are.
     """
-    from verale.head import as_patches, load_latents
+    from verale.head import as_patches, digest, load_latents
     from verale.search.devices import one_thread
     from verale.search.problem import UnexplainedError
-    from verale.search.several import several
+    from verale.search.several import anew, several
 
     proving = audit_options(options, fields, PROVING)
     if count < 1:
@@ -195,10 +186,12 @@ def attribute(
         images = as_patches(stored)
         if not 0 <= image < len(images):
             raise UsageError(f"image is {image}, expected a number from 0 to {len(images) - 1}: {latents_path}")
+        asked = {"head": head.digest, "latents": digest(images[image]), "paradigm": paradigm, "seed": seed}
+        remember = anew if journal is None else journal.of(**asked)
         certificates: list[Certificate] = []
         orders = latest = 0
         with one_thread():
-            for tried in several(head, images[image], paradigm, seed):
+            for tried in several(head, images[image], paradigm, seed, remember):
                 orders += 1
                 if tried.certificate is not None:
                     certificates.append(tried.certificate)
@@ -213,9 +206,8 @@ def attribute(
         raise InputError(latents_path, f"image {image} has no explanation under {paradigm}: {error}") from error
     if not certificates:
         raise InputError(latents_path, f"image {image} has no explanation under {paradigm} that float64 can prove")
-    files = [StoredBytes(certificate_name(number), each.to_bytes()) for number, each in enumerate(certificates)]
     setup = AuditSetup(file.path, latents_path, proving)
-    outcomes = list(audited_by(auditor_of(setup, file.data), files, setup, how))
+    outcomes = list(audited_by(auditor_of(setup, file.data), StoredBytes.numbered(certificates), setup, how))
     listed = [
         Listed(
             certificate=outcome.record["certificate"],
@@ -255,19 +247,7 @@ def shares_of(certificates: list[Certificate]) -> tuple[Share, ...]:
     """
     counts, statements = Counter[tuple[str, int | None]](), Counter[tuple[str, int | None]]()
     for certificate in certificates:
-        said: list[tuple[str, int | None]] = []
-        for statement in certificate.statements:
-            match statement:
-                case PatchStatement(patch, prototype):
-                    said += [("prototype", prototype), ("patch", patch)]
-                case ActivationStatement(prototype):
-                    said.append(("prototype", prototype))
-                case OrderStatement():
-                    said.append(("ceiling", None))
-                case FloorStatement():
-                    said.append(("floor", None))
-                case SumStatement():
-                    said.append(("sum", None))
+        said = [subject for statement in certificate.statements for subject in subjects_of(statement)]
         statements.update(said)
         counts.update(set(said))
     kinds = ("prototype", "patch", "ceiling", "floor", "sum")

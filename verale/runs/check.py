@@ -37,7 +37,7 @@ from verale.head import (
 )
 from verale.network import FrozenNetwork
 from verale.rounding import Enclosure
-from verale.runs.comparison import CLOSER, ModelComparison
+from verale.runs.agreement import CLOSER, ModelComparison
 from verale.runs.model_images import ModelImages, known_labels, model_images
 
 BATCH = 64

@@ -5,36 +5,24 @@ Of each image what both runs say of it, what that comes to over all images, and 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from verale.certificate import Certificate as Written
-from verale.certificate.statements import Bounded, bounded, statement_in_words
+from verale.certificate.statements import Bounded, bounded, statement_in_words, subjects_of
 from verale.certificate.words import about
 from verale.checker import Auditor
-from verale.checker.certificate import (
-    ActivationStatement,
-    FloorStatement,
-    OrderStatement,
-    PatchStatement,
-    SumStatement,
-)
 from verale.checker.errors import FormatError, UnprovedError
 from verale.checker.numbers import StatementAt
 from verale.errors import CertificateError, InputError, naming, option
 from verale.files import certificates_folder
 from verale.runs.audit import AuditSetup, auditor_of
-from verale.runs.explained_run import CertificateFile, ExplainedRun
+from verale.runs.explained_run import CertificateFile, ExplainedRun, Pairs
 from verale.runs.inputs import LATENTS, find_inputs, run_of
 from verale.runs.table import csv_line
-
-BY_FILES = "the SHA-256 of their files, as source.json notes them"
-BY_LATENTS = "the digests of their latents"
-BY_ORDER = "their order, which nothing verifies"
-"""What tells which images are the same."""
 
 _NOT_ASKED = "reasons cannot be compared"
 """The note of images, where `RunComparison.why_not` says why."""
@@ -44,21 +32,6 @@ _LONGEST = 200
 """The most characters of a reason."""
 _MOST = 5
 """The most notes that are told."""
-_NAMING = PatchStatement | ActivationStatement
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Which image of one run is which of the other.
-
-    Attributes:
-        only_a, only_b: how many images there are in one of the runs only.
-    """
-
-    pairs: tuple[tuple[int, int], ...]
-    by: str
-    only_a: int = 0
-    only_b: int = 0
 
 
 @dataclass(frozen=True)
@@ -66,15 +39,13 @@ class Side:
     """An image in one of the runs.
 
     Attributes:
-        index: among the run's latents.
-        predicted: its class; without a certificate an estimate, or None.
-        name: that class for people; empty where it is not known.
+        predicted, name: its class, and what it is called; without a certificate an estimate, or None and empty.
         label: its true class, where known.
         size: how many statements its certificate has; None without one, as all that follows.
         margin: the least margin that it claims, rounded down.
         minimal: whether it claims that every statement is needed.
         named: the prototypes that it names, but for those that a clause exempts.
-        picture: the digest of the picture that its certificate names; None where it names none.
+        picture: the digest of the picture that it names, if any.
     """
 
     index: int
@@ -108,7 +79,7 @@ class Side:
             *(index, certificate.predicted, run.name_of(certificate.predicted), label),
             *(len(certificate.statements), stated.margin, "minimality" in certificate.claims, certificate.paradigm),
             bounded(certificate.statements, run.head.prototypes, certificate.patches),
-            frozenset(each.prototype for each in certificate.statements if isinstance(each, _NAMING)),
+            frozenset(each.prototype for each in certificate.statements if hasattr(each, "prototype")),
             picture=certificate.picture,
         )
 
@@ -131,8 +102,7 @@ class ComparedImage:
     Attributes:
         image: the name of its file, or its number.
         same_class: whether they give it the same class; None where one of them knows none.
-        answers: of each statement of A, whether it is true of B's latents, None where that is not decided; None if they
-            cannot be asked.
+        answers: of each statement of A, whether it is true of B's latents, or None; None if they cannot be asked.
         told: the first statements that are not true, or not decided, in words.
         subjects, failing: what A's statements are about, each once, and what the false ones are about: prototypes, or
             clauses.
@@ -189,16 +159,13 @@ class Counts:
 
     Attributes:
         images, changed: how many were compared, and are not as they were (`ComparedImage.changed`).
-        outcomes: how many have the same class or not (first: `ComparedImage.same_class`), and kept their statements
-            (second: `ComparedImage.kept`).
+        outcomes: how many images by `ComparedImage.same_class` and `ComparedImage.kept`.
         answers: of all statements of A, how many are true of B's latents, false, or not decided.
         subjects, failing: what statements are about: in how many of A's explanations, and in how many of these they
             fail.
-        named, named_in_both: of images that have both explanations, the prototypes that A's names, added up, and those
-            that B's names too.
+        named, named_in_both: of images with both explanations, how many prototypes A's names, and B's too.
         notes: why statements could not be asked, and of how many images.
-        a, b: what the runs say for themselves: of how many images the true class is known, and was given; how many have
-            a certificate, and one that claims minimality; all their statements, and the prototypes that these bound.
+        a, b: what each run says for itself.
     """
 
     def __init__(self) -> None:
@@ -346,15 +313,8 @@ class RunComparison:
                 return replace(compared, note=str(error))
             there = (StatementAt(None),) * len(statements)
         answers = tuple(each.true for each in there)
-        subjects = []  # but for their patches
-        for each in statements:
-            match each:
-                case SumStatement():
-                    subjects.append("sum of all others")
-                case OrderStatement() | FloorStatement():
-                    subjects.append(f"{'ceiling' if isinstance(each, OrderStatement) else 'floor'} of all others")
-                case _:
-                    subjects.append(f"prototype {each.prototype}")
+        kinds = [subjects_of(each)[0] for each in statements]  # but for their patches
+        subjects = [f"{kind} of all others" if number is None else f"{kind} {number}" for kind, number in kinds]
         told = []
         if numbers := [number for number, answer in enumerate(answers) if not answer][:_TOLD]:
             with naming(one.path, CertificateError):
@@ -403,7 +363,7 @@ def compare(a: str, b: str, head: str | None = None, latents: str | None = None)
     }
     differences = [f"{name}: {in_a} in A, {in_b} in B" for name, (in_a, in_b) in parts.items() if in_a != in_b]
     why = "; ".join([*differences, *([] if one.mask == other.mask else ["the pooling's mask"])])
-    pairs = _paired(first, second, same)
+    pairs = Pairs.of(first, second, same)
     if why:
         return RunComparison(first, second, pairs, why, None, inputs.latents)
     if inputs.latents is None:
@@ -416,47 +376,6 @@ def compare(a: str, b: str, head: str | None = None, latents: str | None = None)
     if auditor.run["head"] != second.head.sha256:
         raise InputError(second.head.path, "changed while it was read; compare again")
     return RunComparison(first, second, pairs, "", auditor.auditor, inputs.latents)
-
-
-def _paired(a: ExplainedRun, b: ExplainedRun, same_head: bool) -> Pairs:
-    """Which image is which: by their files, else by their latents if both runs have one head, else by their order.
-
-    Raises:
-        InputError: no image is in both; or, by order, the runs have other images, or other true classes.
-    """
-    if a.files is not None and b.files is not None:
-        found = _by_digest(a.files, b.files, BY_FILES)
-        if not found.pairs:
-            raise InputError(b.given, f"has no image of {a.given}, by {BY_FILES}; explain the same images")
-        return found
-    if same_head and a.all_latents is not None and b.all_latents is not None:
-        found = _by_digest(a.all_latents, b.all_latents, BY_LATENTS)
-        if not found.only_a or not found.only_b:
-            return found
-    if a.rows.keys() != b.rows.keys():
-        raise InputError(
-            b.given,
-            f"has {len(b.rows)} images, and {a.given} has {len(a.rows)}, or others; no digests say which are the same:"
-            " explain the same images, in the same order",
-        )
-    for index in sorted(a.rows):
-        labels = a.label(index), b.label(index)
-        if None not in labels and labels[0] != labels[1]:
-            raise InputError(
-                b.given,
-                f"image {index} has the true class {labels[1]}, and {labels[0]} in {a.given}: these are not the same"
-                " images in the same order; explain the same images",
-            )
-    return Pairs(tuple((index, index) for index in sorted(a.rows)), BY_ORDER)
-
-
-def _by_digest(a: Mapping[int, str], b: Mapping[int, str], by: str) -> Pairs:
-    """Equal digests belong together, several of them in their order."""
-    there: dict[str, list[int]] = defaultdict(list)
-    for index in sorted(b, reverse=True):
-        there[b[index]].append(index)
-    pairs = [(index, there[a[index]].pop()) for index in sorted(a) if there[a[index]]]
-    return Pairs(tuple(pairs), by, len(a) - len(pairs), len(b) - len(pairs))
 
 
 _TRUTH = {True: "yes", False: "no"}

@@ -19,7 +19,8 @@ import torch
 from torch import Tensor
 
 from verale.adapters.fields import Origin
-from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, SumStatement
+from verale.certificate import ActivationStatement, Certificate, FloorStatement, PatchStatement, SumStatement
+from verale.certificate.statements import activations_bounded
 from verale.certificate.words import float_below
 from verale.checker import AuditOptions, Auditor, Status
 from verale.errors import HeadError, InputError, UsageError, naming
@@ -375,13 +376,11 @@ def value_at(head: Head, certificate: Certificate, number: int, evaluated: Evalu
             return float(((weight[about] - weight[certificate.predicted]) @ activations.masked_fill(mine, 0)).amax())
         case PatchStatement(patch, prototype):
             return float(evaluated.observables[0, patch, prototype])
-        case ActivationStatement(prototype):
-            return float(activations[prototype])
         case _:
-            others = activations[sorted(set(range(len(activations))) - set(statement.exempt))]
+            others = activations[[prototype for prototype, *_ in activations_bounded(statement, len(activations))]]
             if not len(others):
                 return float("nan")
-            return float(others.amax() if isinstance(statement, OrderStatement) else others.amin())
+            return float(others.amin() if isinstance(statement, FloorStatement) else others.amax())
 
 
 _MOST_NEAR = 8

@@ -28,9 +28,9 @@ from verale.errors import HeadError, UsageError
 from verale.files import in_one_line
 from verale.head import Head, require_head, require_kind
 from verale.options import keywords
+from verale.runs.agreement import ModelComparison
 from verale.runs.capture import captured_before
 from verale.runs.check import Capture, compare
-from verale.runs.comparison import ModelComparison
 from verale.runs.explain import open_run
 from verale.runs.inputs import SOURCE, TABLE
 from verale.runs.model_images import ImageFiles, ImageTensors, ModelImages, known_labels, model_images

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os.path import lexists
 from pathlib import Path
 
-from verale.certificate.words import below, class_name
+from verale.certificate.words import OBSERVABLES, below, class_name
 from verale.checker import CheckerError, HeadError
 from verale.checker.certificate import LARGEST, Certificate, read_certificate
 from verale.checker.head import Head
@@ -22,14 +23,10 @@ from verale.runs.listed import rows_of
 from verale.runs.source import Source, load_source
 from verale.runs.table import Explained, table_of
 
-OBSERVABLES = {
-    "euclidean": "squared distance",
-    "cosine": "cosine",
-    "rooted_cosine": "cosine",
-    "inner_product": "inner product",
-    "softmax": "softmax mass",
-}
-"""By the geometry's name in head files: what comparing a patch with a prototype gives."""
+BY_FILES = "the SHA-256 of their files, as source.json notes them"
+BY_LATENTS = "the digests of their latents"
+BY_ORDER = "their order, which nothing verifies"
+"""What tells which images are the same."""
 
 _LONGEST = 200  # the most characters of a class's name, for people
 
@@ -193,3 +190,58 @@ class ExplainedRun:
         """The digests of all images' latents, by index; None unless all are known."""
         found = {index: self.latents(index) for index in self.rows}
         return {index: digest for index, digest in found.items() if digest is not None} if all(found.values()) else None
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Which image of one run is which of the other.
+
+    Attributes:
+        only_a, only_b: how many images there are in one of the runs only.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    by: str
+    only_a: int = 0
+    only_b: int = 0
+
+    @classmethod
+    def of(cls, a: ExplainedRun, b: ExplainedRun, same_head: bool) -> Pairs:
+        """Which image is which: by their files, else by their latents if both runs have one head, else by their order.
+
+        Raises:
+            InputError: no image is in both; or, by order, the runs have other images, or other true classes.
+        """
+        if a.files is not None and b.files is not None:
+            found = cls._by_digest(a.files, b.files, BY_FILES)
+            if not found.pairs:
+                raise InputError(b.given, f"has no image of {a.given}, by {BY_FILES}; explain the same images")
+            return found
+        if same_head and a.all_latents is not None and b.all_latents is not None:
+            found = cls._by_digest(a.all_latents, b.all_latents, BY_LATENTS)
+            if not found.only_a or not found.only_b:
+                return found
+        if a.rows.keys() != b.rows.keys():
+            raise InputError(
+                b.given,
+                f"has {len(b.rows)} images, and {a.given} has {len(a.rows)}, or others; no digests say which are the"
+                " same: explain the same images, in the same order",
+            )
+        for index in sorted(a.rows):
+            labels = a.label(index), b.label(index)
+            if None not in labels and labels[0] != labels[1]:
+                raise InputError(
+                    b.given,
+                    f"image {index} has the true class {labels[1]}, and {labels[0]} in {a.given}: these are not the"
+                    " same images in the same order; explain the same images",
+                )
+        return cls(tuple((index, index) for index in sorted(a.rows)), BY_ORDER)
+
+    @classmethod
+    def _by_digest(cls, a: Mapping[int, str], b: Mapping[int, str], by: str) -> Pairs:
+        """Equal digests belong together, several of them in their order."""
+        there: dict[str, list[int]] = defaultdict(list)
+        for index in sorted(b, reverse=True):
+            there[b[index]].append(index)
+        pairs = [(index, there[a[index]].pop()) for index in sorted(a) if there[a[index]]]
+        return cls(tuple(pairs), by, len(a) - len(pairs), len(b) - len(pairs))

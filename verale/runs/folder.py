@@ -8,18 +8,33 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from os.path import lexists
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from verale.errors import InputError, option
-from verale.files import CERTIFICATE_SUFFIX, certificates_folder, certificates_in, require_writable, write_atomically
+from verale.errors import CertificateError, InputError, naming, option
+from verale.files import (
+    CERTIFICATE_SUFFIX,
+    LARGEST_LATENTS,
+    certificates_folder,
+    certificates_in,
+    read,
+    require_writable,
+    write_atomically,
+)
 from verale.runs.inputs import HEAD, LATENTS, LINK, NETWORK, PICTURES, RUN_FILE, SOURCE, TABLE
+from verale.runs.listed import StoredBytes
 from verale.runs.table import csv_table
-from verale.runs.written import FILES, HeldFolder, RequiredFile, WrittenFiles, noted_in, run_around
+from verale.runs.written import FILES, HeldFolder, RequiredFile, WrittenFiles, noted_in, overwritten, run_around
+from verale.version import __version__
+
+if TYPE_CHECKING:
+    from verale.certificate import Certificate
+    from verale.search.several import Remember
 
 _OF_RUN = (*(HEAD, LATENTS, LINK, SOURCE, NETWORK, PICTURES, f"{PICTURES}.safetensors"), *(RUN_FILE, TABLE, FILES))
 
@@ -41,6 +56,45 @@ def pictures_in(directory: Path, needed: Collection[str]) -> list[str]:
     names = [path.relative_to(directory).as_posix() for path in inside]
     names += [f"{PICTURES}.safetensors"] if lexists(directory / f"{PICTURES}.safetensors") else []
     return [name for name in names if name not in needed]
+
+
+@dataclass(frozen=True)
+class Journal:
+    """A file that notes what each step of a search gives, so that an interrupted one goes on: what is searched, then a
+    certificate or null a line. Of what it says nothing is believed that the checker does not prove."""
+
+    written: WrittenFiles
+    name: str
+    overwrite: bool
+
+    def of(self, **search: object) -> Remember:
+        """What remembers the steps of a search. Raises InputError: the file is of another one, or cannot be read."""
+        path, heading = (
+            self.written.directory / self.name,
+            f"{json.dumps({'verale': __version__, **search})}\n".encode(),
+        )
+        data = read(path, "what a search found", LARGEST_LATENTS) if self.written.exists(self.name) else heading
+        self.written.require_own([self.name], None)
+        first, *lines = data[: data.rfind(b"\n") + 1].splitlines(keepends=True) or [heading]
+        if first != heading:
+            if not self.overwrite:
+                raise InputError(path, f"is of another search that was interrupted; {overwritten()}")
+            lines = []
+        self.written.write(self.name, b"".join([heading, *lines]))  # without half a line
+        known = iter(lines)
+
+        def remember(step: Callable[[], Certificate | None]) -> Certificate | None:
+            from verale.certificate import Certificate
+
+            if (line := next(known, None)) is not None:
+                with naming(path, CertificateError):
+                    return None if line == b"null\n" else Certificate.from_bytes(line)
+            found = step()
+            record = None if found is None else json.loads(found.to_bytes())
+            self.written.append(self.name, f"{json.dumps(record)}\n".encode())
+            return found
+
+        return remember
 
 
 @dataclass(frozen=True)
@@ -66,26 +120,38 @@ class ResultFolder:
         require_writable(self.directory / self._names[0])
         self._kept(WrittenFiles(self.directory), {HEAD: self.head})
 
+    @property
+    def _journal(self) -> str:
+        return f"{self.name}.found"
+
+    @contextmanager
+    def journal(self) -> Iterator[Journal]:
+        """Keep out other processes while a search notes here what it finds; `write` removes that."""
+        with locked(self.directory) as held:
+            yield Journal(WrittenFiles(self.directory, held), self._journal, self.overwrite)
+
     def write(
         self,
         record: Mapping[str, object],
         rows: Iterable[Iterable[object]],
         page: bytes,
-        certificates: Mapping[str, bytes],
+        certificates: Iterable[StoredBytes],
         latents: bytes | None = None,
     ) -> None:
-        """Write the record as JSON, the table's rows, the page, certificates by their names, and latents, if any.
+        """Write the record as JSON, the table's rows, the page, certificates, and latents, if any.
         Raises InputError: a folder that cannot be written, or that holds other files of these names."""
         contents = (f"{json.dumps(record, indent=1)}\n".encode(), csv_table(rows), page, self.head, latents)
         named = {name: data for name, data in zip(self._names, contents, strict=False) if data is not None}
-        files, record_name = {**certificates, **named}, self._names[0]
+        files, record_name = {each.name: each.data for each in certificates} | named, self._names[0]
         with locked(self.directory) as held:
             written = WrittenFiles(self.directory, held)
             kept = self._kept(written, files)
             if self.overwrite:
-                written.clear(kept, first=record_name)
+                written.clear([*kept, self._journal], first=record_name)
             for name in sorted(files, key=lambda name: name == record_name):
                 written.write(name, files[name])
+            written.remove(self._journal)
+            written.settle()
 
     def _kept(self, written: WrittenFiles, files: Mapping[str, bytes]) -> list[str]:
         """The head and the latents that are there, if the results have the same. Raises InputError: no room."""

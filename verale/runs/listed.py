@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import lexists
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from verale.errors import InputError, UsageError, first_line, with_article
 from verale.files import (
@@ -29,6 +29,9 @@ from verale.files import (
 )
 from verale.runs.inputs import RUN_FILE, SOURCE, TABLE, images_of_run
 from verale.runs.table import Explained, read_table
+
+if TYPE_CHECKING:
+    from verale.certificate import Certificate
 
 _log = logging.getLogger(__name__)
 
@@ -62,6 +65,11 @@ class StoredBytes:
     def read(self) -> bytes:
         """The bytes."""
         return self.data
+
+    @classmethod
+    def numbered(cls, certificates: Iterable[Certificate]) -> list[StoredBytes]:
+        """Certificates, by the names that they get in a folder."""
+        return [cls(certificate_name(number), each.to_bytes()) for number, each in enumerate(certificates)]
 
 
 def name_of(path: str | Stored) -> str:

@@ -3,6 +3,7 @@ fitted to one data set and measured on another, each proved by the checker; and 
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from verale.checker import AuditOptions, Status, most_severe
 from verale.checker.certificate import LARGEST
 from verale.checker.file_auditor import Outcome
 from verale.errors import InputError, LatentsError, UsageError, naming
-from verale.files import certificate_name, read
+from verale.files import read
 from verale.options import keywords
 from verale.runs.arguments import HeadFile
 from verale.runs.audit import AuditSetup, audited_by, auditor_of
@@ -27,6 +28,7 @@ from verale.version import __version__
 if TYPE_CHECKING:
     from verale.certificate import Certificate
     from verale.runs.audit_log import AuditLog
+    from verale.runs.folder import Journal
     from verale.runs.options import RunOptions
 
 _log = logging.getLogger(__name__)
@@ -160,6 +162,11 @@ class CoveringAudits:
         setup = replace(self._setup, latents=None, options=replace(self._setup.options, entailment_only=True))
         return audited_by(auditor_of(setup, self._file.data), certificates, setup, self._how, self._log)
 
+    @property
+    def digest(self) -> str:
+        """Of all images."""
+        return hashlib.sha256("".join(self._digests).encode()).hexdigest()
+
     def label(self, index: int) -> int | None:
         """The true class of an image, where it is known."""
         return None if self.labels is None else self.labels[index]
@@ -264,11 +271,6 @@ class RuleList:
             held_out = (None,) * len(seen) if rule.held_out is None else astuple(rule.held_out)
             yield *cells, rule.certificate, rule.sha256, *astuple(rule.fitted), *held_out
 
-    def files(self) -> dict[str, bytes]:
-        """The bytes of the rules' certificates, by their names."""
-        listed = zip(self.rules, self.certificates, strict=True)
-        return {rule.certificate: certificate.to_bytes() for rule, certificate in listed}
-
 
 @keywords(AuditOptions, *PROVING)
 def fit_rules(
@@ -281,6 +283,7 @@ def fit_rules(
     options: AuditOptions | str | None = None,
     how: RunOptions | None = None,
     log: AuditLog | None = None,
+    journal: Journal | None = None,
     **fields: Any,
 ) -> RuleList:
     """Fit a list of rules to the images of a latents file, and measure it on another.
@@ -293,6 +296,7 @@ def fit_rules(
         options: what proves, and how long it may take.
         how: how the audits run.
         log: gets the outcome of every audit; what it has already is not audited again.
+        journal: notes what is found; what it has already is not searched again.
         fields: other values of some options, by their names (`verale.checker.options.AuditOptions`).
 
     Raises:
@@ -307,6 +311,7 @@ def fit_rules(
     from verale.bounds import Joint
     from verale.head import evaluate
     from verale.rules.fit import conditions, fit
+    from verale.search.several import anew
 
     proving = audit_options(options, fields, PROVING)
     if count < 1:
@@ -321,13 +326,15 @@ def fit_rules(
         if not data.total:
             raise InputError(data.file, "holds no images")
     paradigm = paradigm or ("joint" if patches == 1 and Joint.admits(head) else "top_k")
+    asked = {"head": head.digest, "images": sets[0].digest, "paradigm": paradigm}
+    remember = anew if journal is None else journal.of(**asked)
     certificates = []
-    for certificate in islice(fit(head, sets[0].images, paradigm), count):
+    for certificate in islice(fit(head, sets[0].images, paradigm, remember), count):
         certificates.append(certificate)
         advance(1)
     if not certificates:
         raise InputError(fitted, "has no images of which a rule could be proved: the head's classes tie there")
-    stored = [StoredBytes(certificate_name(number), each.to_bytes()) for number, each in enumerate(certificates)]
+    stored = StoredBytes.numbered(certificates)
     outcomes = list(sets[0].entailed(stored))
     covered, correct = [set[int]() for _ in sets], [set[int]() for _ in sets]
     rules = []

@@ -13,21 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from decimal import Decimal
 from functools import reduce
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from verale.certificate import (
-    ActivationStatement,
-    Certificate,
-    FloorStatement,
-    OrderStatement,
-    PatchStatement,
-    SumStatement,
-)
+from verale.certificate import Certificate, PatchStatement, SumStatement
+from verale.certificate.statements import activations_bounded
 from verale.checker.read.similarities import Step
 from verale.errors import UsageError
 from verale.head import Euclidean, Head, InnerProduct, Linear, MaxPooling
@@ -61,13 +55,7 @@ def question_of(head: Head, certificate: Certificate) -> VerifierQuestion:
     if len(pairs) < len(certificate.statements):
         first = network.outputs
         for each in certificate.statements:
-            match each:
-                case ActivationStatement(prototype, lower, upper):
-                    stated.append((first + prototype, lower, upper))
-                case OrderStatement(exempt, upper):
-                    stated += [(first + j, -torch.inf, upper) for j in range(head.size) if j not in exempt]
-                case FloorStatement(exempt, lower):
-                    stated += [(first + j, lower, torch.inf) for j in range(head.size) if j not in exempt]
+            stated += [(first + j, lower, upper) for j, lower, upper in activations_bounded(each, head.size)]
         network.output(network.pooled, head.size)
     ahead = network.outputs
     network.state_leads(certificate.predicted, [c for c in range(head.classes) if c != certificate.predicted])
@@ -90,13 +78,9 @@ def question_of(head: Head, certificate: Certificate) -> VerifierQuestion:
 
 
 def _decimal(value: float) -> str:
-    """Exactly."""
-    exact, digits = Fraction(value), 1
-    while exact.denominator > 1 and exact * 10**digits % 1:
-        digits += 1
-    sign, whole = ("-" if exact < 0 else ""), abs(exact) * 10**digits
-    text = str(int(whole)).rjust(digits + 1, "0")
-    return f"{sign}{text[:-digits]}.{text[-digits:]}"
+    """Exactly, with a point."""
+    text = f"{Decimal(value):f}"
+    return text if "." in text else f"{text}.0"
 
 
 class _Network:

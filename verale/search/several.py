@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, cast
 
 from torch import Tensor
@@ -18,7 +19,8 @@ from verale.certificate import (
     OrderStatement,
     Statement,
 )
-from verale.errors import UsageError
+from verale.certificate.statements import subjects_of
+from verale.errors import CertificateError, UsageError
 from verale.head import Head, digest
 from verale.paradigms import PARADIGMS, paradigms_of
 from verale.search.activations import CEILING, FLOOR, Activations, Item
@@ -36,6 +38,26 @@ _MOST_PAIRS = 2**14
 """The most pairs of patch and prototype that are dropped one after the other."""
 
 
+Remember = Callable[[Callable[[], Certificate | None]], Certificate | None]
+"""Gives what a step of a search gives: by doing it, or from what an interrupted search has noted of it."""
+
+
+def anew(step: Callable[[], Certificate | None]) -> Certificate | None:
+    """Do every step."""
+    return step()
+
+
+def require_fitting(certificate: Certificate, head: Head, patches: int, predicted: int) -> None:
+    """Raise CertificateError where a remembered certificate is not about such images of a head and a class."""
+    ends = {"prototype": head.size, "patch": patches, "sum": 0}
+    subjects = (each for statement in certificate.statements for each in subjects_of(statement))
+    fits = all((number or 0) < ends.get(kind, 1) for kind, number in subjects)
+    if not fits or (certificate.head, certificate.predicted) != (head.digest, predicted):
+        raise CertificateError(
+            "what an interrupted search has noted is about another head or class: begin in another folder"
+        )
+
+
 @dataclass(frozen=True)
 class OneOrder:
     """What one order gives.
@@ -49,7 +71,7 @@ class OneOrder:
     found: int
 
 
-def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0) -> Iterator[OneOrder]:
+def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0, remember: Remember = anew) -> Iterator[OneOrder]:
     """Different subset-minimal explanations of one image, one order after the other, without end.
 
     All statements of an explanation come from one finite set. Under `sparse` it has the statement about each
@@ -63,6 +85,7 @@ def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0) -> Iterat
         patches: (L, D) the image.
         paradigm: one that the head has, of which several are found (`verale.paradigms`).
         seed: of the orders; the same seed gives the same explanations.
+        remember: asked once for each order.
 
     Raises:
         LatentsError: latents that do not fit the head.
@@ -89,25 +112,32 @@ def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0) -> Iterat
 
     def attempts() -> Iterator[OneOrder]:
         drawn = random.Random(seed)
-        seen: set[frozenset[Any]] = set()
-        predicted = int(problem.margins.predicted[0])
-        first = True
-        while True:
-            order: list[Any] = vocabulary.items.copy()
+        seen: set[frozenset[object]] = set()
+        given = {"latents": digest(patches)}, int(problem.margins.predicted[0]), paradigm, len(patches)
+        for number in count():
+            order = vocabulary.items.copy()
             drawn.shuffle(order)
-            if first:
+            if number == 0:
                 order.sort(key=vocabulary.last.__contains__)
-                first = False
-            items, left = vocabulary.left(order)
-            certificate = None
-            if items not in seen and bool((left.margins > 0).all()):
-                seen.add(items)
-                short = replace(left, margins=shortened(left.margins))
-                given = {"latents": digest(patches)}, predicted, paradigm, len(patches)
-                certificate = short.certificate(head, *given)
+
+            def step(order: list[Any] = order) -> Certificate | None:
+                left = vocabulary.left(order)
+                if _subjects(left.statements) in seen or not bool((left.margins > 0).all()):
+                    return None
+                return replace(left, margins=shortened(left.margins)).certificate(head, *given)
+
+            certificate = remember(step)
+            if certificate is not None:
+                require_fitting(certificate, head, len(patches), given[1])
+                seen.add(_subjects(certificate.statements))
             yield OneOrder(certificate, len(seen))
 
     return attempts()
+
+
+def _subjects(statements: Sequence[Statement]) -> frozenset[object]:
+    """What statements are about."""
+    return frozenset(tuple(subjects_of(each)) for each in statements)
 
 
 def _usual(problem: Problem, search: ParadigmSearch) -> list[Statement]:
@@ -137,19 +167,10 @@ class _OfActivations:
         self.last: set[Item] = {each.prototype for each in usual if isinstance(each, ActivationStatement)}
         self.last |= {CEILING, FLOOR}
 
-    def left(self, order: list[Item]) -> tuple[frozenset[Item], Explanation]:
-        """What is left after dropping in this order, and what its statements are about."""
+    def left(self, order: list[Item]) -> Explanation:
+        """What is left after dropping in this order."""
         stated, minimal = self._activations.without_needless(self._all, order)
-        explanation = self._search.shrunk(self.problem, self._activations.explanation(stated, minimal))
-        kept: list[Item] = [
-            each.prototype
-            if isinstance(each, ActivationStatement)
-            else CEILING
-            if isinstance(each, OrderStatement)
-            else FLOOR
-            for each in explanation.statements
-        ]
-        return frozenset(kept), explanation
+        return self._search.shrunk(self.problem, self._activations.explanation(stated, minimal))
 
 
 class _OfPatches:
@@ -170,7 +191,7 @@ class _OfPatches:
         if not self._entails(self.items):
             raise UnexplainedError(UNSETTLED.reason)
 
-    def left(self, order: list[Pair]) -> tuple[frozenset[Pair], Explanation]:
+    def left(self, order: list[Pair]) -> Explanation:
         """As many statements are dropped at once as can be, by bisection; then the next one is needed."""
         pairs: list[Pair] = []
         while order and not self._entails(pairs):
@@ -185,7 +206,7 @@ class _OfPatches:
             doubtful = not_surely_needed(self.problem, self._paradigm, pairs)
         (margins,) = self._margins(sorted(pairs))
         statements = statements_about(self.problem, sorted(pairs))
-        return frozenset(pairs), Explanation(statements, margins, not doubtful)
+        return Explanation(statements, margins, not doubtful)
 
     def _entails(self, pairs: list[Pair]) -> bool:
         return bool((self._margins(pairs) > 0).all())

@@ -24,38 +24,14 @@ def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
     return int(ended.value.code or 0), printed.out, printed.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "line"),
-    [
-        (["guess"], 2, "error: No such command 'guess'; see 'verale --help'"),
-        (["refute"], 2, "error: Missing argument 'FILE'; see 'verale refute --help'"),
-        (["summary", "x", "--jsn"], 2, "see 'verale summary --help'"),
-        (["summary", "nowhere.csv"], 9, "error: nowhere.csv: there is no such file"),
-    ],
-)
-def test_an_error_is_one_line(arguments, code, line, monkeypatch, capsys, tmp_path) -> None:
-    monkeypatch.chdir(tmp_path)
-    status, out, err = run(monkeypatch, capsys, *arguments)
-    assert (status, out, err.count("\n")) == (code, "", 1)
-    assert line in err
+def test_a_missing_module_is_an_extra_to_install_or_a_defect(monkeypatch, capsys) -> None:
+    def without(name: str) -> None:
+        raise ModuleNotFoundError(f"no {name}", name=name)
 
-
-def test_a_missing_module_is_an_extra_to_install(monkeypatch, capsys) -> None:
-    def needs_torch() -> None:
-        raise ModuleNotFoundError("no torch", name="torch.nn")
-
-    monkeypatch.setattr(cli.cli, "main", lambda **options: needs_torch())
-    code, out, err = run(monkeypatch, capsys)
-    assert (code, out) == (9, "")
-    assert err == f"error: this command needs torch.nn: {installing('explain')}\n"
-    assert EXTRA_OF["ray"] == "ray"
-
-
-def test_a_module_of_no_extra_is_a_defect(monkeypatch) -> None:
-    def fails() -> None:
-        raise ModuleNotFoundError("no verale.nonsense", name="verale.nonsense")
-
-    monkeypatch.setattr(cli.cli, "main", lambda **options: fails())
+    monkeypatch.setattr(cli.cli, "main", lambda **options: without("torch.nn"))
+    told = f"error: this command needs torch.nn: {installing('explain')}\n"
+    assert run(monkeypatch, capsys) == (9, "", told) and EXTRA_OF["ray"] == "ray"
+    monkeypatch.setattr(cli.cli, "main", lambda **options: without("verale.nonsense"))
     with pytest.raises(ModuleNotFoundError):
         main()
 
@@ -74,16 +50,15 @@ def test_a_module_of_no_extra_is_a_defect(monkeypatch) -> None:
         (["attribute", "--head", "h", "--latents", "z", "--out", "o", "--paradigm", "topk"], "top_k"),
         (["explain", "--out", "o", "--engine", "ray", "--paradigm", "topk"], "top_k"),
         (["rules", "--head", "h", "--latents", "z", "--out", "o", "--paradigm", "topk"], "top_k"),
+        (["explian", "--out", "o"], "explain"),
     ],
 )
-def test_a_value_that_is_misspelt_gets_the_nearest(arguments, near) -> None:
+def test_what_is_misspelt_gets_the_nearest(arguments, near) -> None:
     refused = CliRunner().invoke(cli.cli, arguments, terminal_width=500)
     assert refused.exit_code == Exit.USAGE and f"(did you mean {near}?)" in refused.output
 
 
-def test_a_command_that_is_misspelt_gets_the_nearest() -> None:
-    refused = CliRunner().invoke(cli.cli, ["explian", "--out", "o"])
-    assert refused.exit_code == Exit.USAGE and "No such command 'explian' (did you mean explain?)" in refused.output
+def test_what_is_like_no_command_gets_none() -> None:
     assert "did you mean" not in CliRunner().invoke(cli.cli, ["qqq"]).output
 
 

@@ -56,11 +56,8 @@ def test_what_patches_depend_on_is_shown(tmp_path: Path) -> None:
         "whole": False,
         "alone": {"rows": [0.5, 1.0], "columns": [1.0, 1.0]},
     }
-
-
-def test_windows_that_are_too_large_are_told(tmp_path: Path) -> None:
-    pool = layer("a", "max_pool2d", "picture", kernel=[4096, 1], stride=[1, 1], padding=[0, 0])
-    (tmp_path / "n").write_bytes(network_file([pool], {}, (1, 9000, 1)))
+    large = layer("a", "max_pool2d", "picture", kernel=[4096, 1], stride=[1, 1], padding=[0, 0])
+    (tmp_path / "n").write_bytes(network_file([large], {}, (1, 9000, 1)))
     assert "which pixels patches depend on is not computed" in in_process("network", "show", tmp_path / "n").stdout
     assert json.loads(in_process("network", "show", "--json", tmp_path / "n").stdout)["receptive_fields"] is None
 
@@ -99,14 +96,11 @@ def test_wrong_options_are_told_in_a_line(
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_what_is_no_network_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_network_and_what_is_of_another_architecture_is_refused(tmp_path):
     torch.save(nn.Linear(2, 2).state_dict(), tmp_path / "state.pth")
     for command in (("network", "show"), ("network", "export", "-o", tmp_path / "n")):
         done = in_process(*command, tmp_path / "state.pth")
         assert done.returncode == 9 and len(done.stderr.splitlines()) == 1
-
-
-def test_a_whole_model_of_another_architecture_is_told_how_it_is_exported(tmp_path):
     torch.save(nn.Sequential(nn.Conv2d(3, 4, 2), nn.Sigmoid()), tmp_path / "model.pth")
     done = in_process("network", "export", tmp_path / "model.pth", "-o", tmp_path / "n")
     assert done.returncode == 9 and not (tmp_path / "n").exists()

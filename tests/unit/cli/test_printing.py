@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import io
 import logging
 import re
 import shutil
@@ -53,50 +52,25 @@ def prints(source: str) -> list[str]:
 
 
 def test_nothing_else_prints() -> None:
-    found = {
-        path.relative_to(ROOT).as_posix()
-        for path in ROOT.rglob("*.py")
-        if prints(path.read_text(encoding="utf-8"))
-    }  # fmt: skip
+    sources = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py")}
+    found = {name for name, source in sources.items() if prints(source)}
     assert {name for name in found if not name.startswith(PROGRAMS)} == set(PRINTS)
+    of_streams = ("sys.stdout.write('')", "sys.stderr.buffer", "logging.StreamHandler()")
+    assert all(map(prints, ("print(1)", "click.echo(1)", "Console().print(t)", *of_streams))), "this test can fail"
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "print(1)",
-        "click.echo(1)",
-        "sys.stdout.write('')",
-        "sys.stderr.buffer",
-        "Console().print(t)",
-        "logging.StreamHandler()",
-    ],
-)
-def test_the_first_test_can_fail(source: str) -> None:
-    assert prints(source)
-
-
-def printed_row(*cells: str) -> str:
+def printed_row(*cells: str, width: int | None = 80) -> str:
     """What a table of two columns prints with one row."""
     table = TextTable("a", "b")
     table.add_row(*cells)
-    out = io.StringIO()
-    with redirect_stdout(out):
-        print_table(table, width=80)
+    with redirect_stdout(StringIO()) as out:
+        print_table(table, width=width)
     return out.getvalue()
 
 
-def test_no_digest_is_broken_where_a_table_is_piped() -> None:
-    table = TextTable("a", "b")
-    table.add_row("x" * 64, "y" * 64)
-    out = io.StringIO()
-    with redirect_stdout(out):
-        print_table(table)
-    assert f"{'x' * 64} │ {'y' * 64}" in out.getvalue()
-
-
-def test_a_cell_is_not_two() -> None:
+def test_a_cell_is_not_two_and_no_digest_is_broken_where_a_table_is_piped() -> None:
     """Nor is anything in it markup, the name of an emoji, or a control character."""
+    assert f"{'x' * 64} │ {'y' * 64}" in printed_row("x" * 64, "y" * 64, width=None)
     out = printed_row("x  PROVED", "y ") + printed_row("[red]x[/red] :smile:\n", "\x1b[31m\u202ey")
     assert r"x\x20\x20PROVED" in out and r"y\x20 " in out
     assert r"[red]x[/red] :smile:\n" in out and r"\x1b[31m\u202ey" in out
@@ -115,16 +89,11 @@ def test_a_name_does_not_look_like_what_is_said_of_it(command: tuple[str, ...], 
 
 
 def test_a_record_of_the_log_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    log = logging.getLogger("verale")
-    monkeypatch.setattr(log, "handlers", [])
-    before, err = log.level, io.StringIO()
-    try:
-        log_to_stderr(logging.INFO, "%(levelname)s: %(message)s")
-        with redirect_stderr(err):
-            logging.getLogger("verale.x").info("of %s", "a\nPROVED\r\x1b")
-            logging.getLogger("verale.x").debug("less")
-    finally:
-        log.setLevel(before)
+    monkeypatch.setattr(logging.getLogger("verale"), "handlers", [])
+    log_to_stderr(logging.INFO, "%(levelname)s: %(message)s")
+    with redirect_stderr(StringIO()) as err:
+        logging.getLogger("verale.x").info("of %s", "a\nPROVED\r\x1b")
+        logging.getLogger("verale.x").debug("less")
     assert err.getvalue() == "INFO: of a\\nPROVED\\r\\x1b\n"
 
 

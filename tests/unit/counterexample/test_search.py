@@ -18,6 +18,7 @@ from support.exact import PRECISION, inside, observable, pooled
 from support.small import GEOMETRIES, VARIED, small_head, small_latents, varied_head
 
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
+from verale.certificate.statements import activations_bounded
 from verale.counterexample import counterexamples
 from verale.counterexample.demands import Demands, demands_of
 from verale.counterexample.repair import repair
@@ -29,6 +30,10 @@ NAMES = (*GEOMETRIES, *VARIED)
 
 def head_of(name: str) -> Head:
     return small_head(name, depth=16) if name in GEOMETRIES else varied_head(name, depth=16)
+
+
+def bounds_of(certificate: Certificate, prototypes: int) -> list[tuple[int, float, float]]:
+    return [bound for each in certificate.statements for bound in activations_bounded(each, prototypes)]
 
 
 def certificate_of(head: Head, patches: int, statements: tuple, paradigm: str = "top_k") -> Certificate:
@@ -56,22 +61,6 @@ def stated(head: Head, image: torch.Tensor, both_ends: bool = True) -> tuple[Cer
     return certificate, demands_of(head, certificate, image, known=True)
 
 
-def bounds_of(certificate: Certificate, prototypes: int) -> list[tuple[int, float, float]]:
-    """What is said of activations: of which, and the ends."""
-    found = []
-    for statement in certificate.statements:
-        match statement:
-            case ActivationStatement(prototype, lower, upper):
-                found.append((prototype, lower, upper))
-            case OrderStatement(exempt, upper):
-                found += [(j, -torch.inf, upper) for j in range(prototypes) if j not in exempt]
-            case FloorStatement(exempt, lower):
-                found += [(j, lower, torch.inf) for j in range(prototypes) if j not in exempt]
-            case _:
-                raise TypeError
-    return found
-
-
 @every("name", NAMES)
 def test_the_image_complies_and_another_does_not(name):
     head = head_of(name)
@@ -97,7 +86,11 @@ def test_latents_that_comply_have_the_activations_stated(name, both_ends):
             pooled(head, [flint.arb(1) * _ball(observable(head, z, j)) for z in repaired.tolist()], j)
             for j in range(head.size)
         ]
-        assert all(lower <= reached[j] and reached[j] <= upper for j, lower, upper in bounds_of(certificate, head.size))
+        assert all(
+            lower <= reached[j] and reached[j] <= upper
+            for each in certificate.statements
+            for j, lower, upper in activations_bounded(each, head.size)
+        )
 
 
 def _ball(value):
@@ -240,7 +233,11 @@ def test_what_bounds_every_patch_is_complied_with(name, count) -> None:
     assert len(found) == count
     for each in found:
         reached = evaluate(head, each[None]).activations[0].tolist()  # but for the last bits
-        assert all(lower - 1e-9 <= reached[j] <= upper + 1e-9 for j, lower, upper in bounds_of(certificate, head.size))
+        assert all(
+            lower - 1e-9 <= reached[j] <= upper + 1e-9
+            for each in certificate.statements
+            for j, lower, upper in activations_bounded(each, head.size)
+        )
 
 
 def test_one_sided_statements_about_patches() -> None:

@@ -22,8 +22,9 @@ from verale.errors import InputError
 from verale.head import as_patches, digest, load_latents, save_latents
 from verale.report import static_pages
 from verale.report.static_pages import compare_page, pictures_of, rules_page
-from verale.runs.compare import BY_LATENTS, ComparedImage, Counts, RunComparison, compare
+from verale.runs.compare import ComparedImage, Counts, RunComparison, compare
 from verale.runs.explain import open_run
+from verale.runs.explained_run import BY_LATENTS
 from verale.runs.rules import RuleList, fit_rules
 from verale.search import SearchOptions
 

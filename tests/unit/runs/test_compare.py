@@ -15,23 +15,13 @@ import torch
 from support.commands import in_process
 from support.small import small_head, small_latents
 
-from verale.certificate import (
-    Certificate,
-)
+from verale.certificate import Certificate
 from verale.errors import InputError
 from verale.head import Head, Negated, as_patches, evaluate, save_latents
-from verale.runs.compare import (
-    BY_FILES,
-    BY_LATENTS,
-    ComparedImage,
-    Counts,
-    compare,
-    matched,
-    sentences,
-    two,
-)
+from verale.runs.compare import ComparedImage, Counts, compare, matched, sentences, two
 from verale.runs.contrast import value_at
 from verale.runs.explain import open_run
+from verale.runs.explained_run import BY_FILES, BY_LATENTS
 from verale.runs.table import read_table
 from verale.search import SearchOptions
 
@@ -133,7 +123,7 @@ def with_source(folder: Path, order: list[int], **changes: object) -> None:
     (folder / "source.json").write_text(json.dumps(source | changes))
 
 
-def test_images_are_matched_by_their_files(folders, tmp_path) -> None:
+def test_images_are_matched_by_their_files_or_latents(folders, tmp_path) -> None:
     turned = [5, 4, 3, 2, 1]
     run(tmp_path / "turned", latents=LATENTS[turned])
     with_source(folders / "a", list(range(6)))
@@ -143,12 +133,11 @@ def test_images_are_matched_by_their_files(folders, tmp_path) -> None:
     assert matched(comparison) == f"5 images in both, matched by {BY_FILES}; 1 only in A."
     assert [one.image for one in comparison] == [f"{n}.png" for n in range(1, 6)]
     assert all(one.kept for one in comparison)
-
-
-def test_images_are_matched_by_their_latents_if_the_head_is_the_same(folders, tmp_path) -> None:
-    turned = run(tmp_path / "turned", latents=LATENTS[[2, 0]])
-    comparison = compare(str(folders / "a"), turned)
-    assert comparison.pairs.by == BY_LATENTS and comparison.pairs.pairs == ((0, 1), (2, 0))
+    by_latents = compare(str(folders / "moved"), run(tmp_path / "latents", latents=MOVED[[2, 0]]))
+    assert by_latents.pairs.by == BY_LATENTS and by_latents.pairs.pairs == ((0, 1), (2, 0))
+    with_source(folders / "moved", list(range(6, 12)))
+    with pytest.raises(InputError, match=f"has no image of .*, by {BY_FILES}"):
+        compare(str(folders / "a"), str(folders / "moved"))
 
 
 def test_other_prototypes_or_another_geometry_leave_only_classes(folders, tmp_path) -> None:
@@ -165,13 +154,8 @@ def test_other_prototypes_or_another_geometry_leave_only_classes(folders, tmp_pa
         assert all(one.answers is None and one.kept is None and one.note for one in rows)
         assert "satisfy" not in " ".join(sentences(comparison, counts))
         assert counts.changed == counts.of(False), "an image whose reasons cannot be asked is not one that changed"
-
-
-def test_other_numbers_of_patches_say_so(folders, tmp_path) -> None:
-    other = run(tmp_path / "small", OTHER, LATENTS[:, :3])
-    counts, rows = counted(folders / "a", other)
-    assert all("3 patches, expected the certificate's" in one.note for one in rows)
-    assert sum(counts.notes.values()) == 6
+    counts, rows = counted(folders / "a", run(tmp_path / "small", OTHER, LATENTS[:, :3]))
+    assert all("3 patches, expected the certificate's" in one.note for one in rows) and counts.notes.total() == 6
 
 
 def unexplained(folder: Path, index: int) -> None:
@@ -282,13 +266,6 @@ def test_what_cannot_be_compared_is_named(name, folders) -> None:
     assert "\n" not in str(raised.value)
 
 
-def test_files_without_any_image_in_common_are_refused(folders) -> None:
-    with_source(folders / "a", list(range(6)))
-    with_source(folders / "moved", list(range(6, 12)))
-    with pytest.raises(InputError, match=f"has no image of .*, by {BY_FILES}"):
-        compare(str(folders / "a"), str(folders / "moved"))
-
-
 def test_two_values_are_one_where_they_are_equal() -> None:
     assert [two(3, 3), two(3, 4), two(True, False), two(None, 1), two(1, 1)] == ["3", "3 → 4", "yes → no", "- → 1", "1"]
 
@@ -335,13 +312,10 @@ def test_the_counts_come_first_then_images_that_changed(two_runs) -> None:
     assert [line[:2] for line in heads] == ["A ", "B "]
 
 
-def test_all_lists_every_image(two_runs) -> None:
+def test_all_lists_every_image_and_json_is_an_object_an_image_and_one_of_counts(two_runs) -> None:
     same = in_process("compare", "a", "a", "--all", cwd=two_runs)
     assert sum(line.startswith("image ") for line in same.stdout.splitlines()) == IMAGES + 1
     assert "image 0" not in in_process("compare", "a", "a", cwd=two_runs).stdout
-
-
-def test_json_is_an_object_an_image_and_one_of_counts(two_runs) -> None:
     *images, counts = map(json.loads, in_process("compare", "a", "b", "--json", cwd=two_runs).stdout.splitlines())
     assert len(images) == counts["images"] == IMAGES and counts["_type"] == "urn:verale:comparison:v1"
     assert counts["statements"]["true"] == sum(one["true"] for one in images)

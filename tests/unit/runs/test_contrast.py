@@ -30,16 +30,7 @@ from verale.checker.least import proved_least
 from verale.errors import InputError, UsageError
 from verale.head import as_patches, evaluate, save_latents
 from verale.runs import contrast as contrasts
-from verale.runs.contrast import (
-    PROOF,
-    RECORD,
-    REST,
-    WITNESS,
-    Contrast,
-    contrast,
-    near_patches,
-    value_at,
-)
+from verale.runs.contrast import PROOF, RECORD, REST, WITNESS, Contrast, contrast, near_patches, value_at
 from verale.runs.necessity import gap, necessity
 from verale.runs.source import Source
 from verale.search.explain import explain
@@ -60,20 +51,14 @@ def require_shown(result: Contrast, head: Path, out: Path) -> None:
     assert record["size"] == len(result.found.released) >= record["at_least"]
 
 
-def test_several_statements_where_fewer_are_not_enough(tmp_path) -> None:
-    """Each released activation lifts the rival by 1, and the checker excludes what does not lift it above the bias."""
-    files = save_coordinates(tmp_path, 4, (2.5, 0.0))
+@pytest.mark.parametrize(("count", "most_sets", "at_least"), [(4, contrasts._MOST_SETS, 3), (6, 10, 2)])
+def test_several_statements_where_fewer_are_not_enough(count, most_sets, at_least, tmp_path, monkeypatch) -> None:
+    """Each released activation lifts the rival by 1, and the checker excludes what does not lift it above the bias; of
+    six there are too many pairs to try them all, so two are not excluded, and what is found is grown and reduced."""
+    monkeypatch.setattr(contrasts, "_MOST_SETS", most_sets)
+    files = save_coordinates(tmp_path, count, (2.5, 0.0))
     result = contrast(*files[:2], 1, files[2], tmp_path / "out")
-    assert len(result.found.released) == result.at_least == 3 and result.is_smallest
-    require_shown(result, files[1], tmp_path / "out")
-
-
-def test_many_statements_are_grown_and_reduced(tmp_path, monkeypatch) -> None:
-    """Three of six are needed, and there are too many pairs to try them all, so two are not excluded."""
-    monkeypatch.setattr(contrasts, "_MOST_SETS", 10)
-    files = save_coordinates(tmp_path, 6, (2.5, 0.0))
-    result = contrast(*files[:2], 1, files[2], tmp_path / "out")
-    assert len(result.found.released) == 3 and result.at_least == 2 and not result.is_smallest
+    assert (len(result.found.released), result.at_least, result.is_smallest) == (3, at_least, at_least == 3)
     require_shown(result, files[1], tmp_path / "out")
 
 
@@ -87,12 +72,7 @@ def test_a_class_does_not_win_by_passing_only_the_predicted_one(tmp_path, monkey
 
 @pytest.mark.parametrize(
     ("geometry", "paradigm"),
-    [
-        ("euclidean", "top_k"),
-        ("cosine", "projection"),
-        ("softmax", "simplex"),
-        ("softmax", "assignment"),
-    ],
+    [("euclidean", "top_k"), ("cosine", "projection"), ("softmax", "simplex"), ("softmax", "assignment")],
 )
 def test_explanations_of_every_geometry(geometry, paradigm, tmp_path) -> None:
     """Of few statements, so that all sets of them are tried long before the time is over."""
@@ -125,21 +105,20 @@ def test_the_decoder_draws_the_witness(tmp_path) -> None:
 
 
 def test_wrong_inputs_are_named(files, tmp_path) -> None:
-    certificate = Certificate.load(files.certificates[0])
-    wrong = certificate.predicted
-    with pytest.raises(UsageError, match=f"class {wrong} is the predicted one"):
-        contrast(files.certificates[0], files.head_path, wrong)
-    for goal in (-1, 3, True, 1.0):
-        with pytest.raises(UsageError, match=f"class {goal} is unknown, expected a number of .*, 0 to 2; it has no"):
-            contrast(files.certificates[0], files.head_path, goal)
-    with pytest.raises(UsageError, match="seconds is -1"):
-        contrast(files.certificates[0], files.head_path, 0, seconds=-1)
-    with pytest.raises(InputError, match=r"is NOT_PROVED .*expected a proved certificate"):
-        small_head("euclidean", seed=7).save(tmp_path / "other")
-        contrast(files.certificates[0], tmp_path / "other", (wrong + 1) % 3)
+    certificate, head = files.certificates[0], files.head_path
+    wrong = Certificate.load(certificate).predicted
+    unknown = "class {} is unknown, expected a number of .*, 0 to 2; it has no"
+    small_head("euclidean", seed=7).save(tmp_path / "other")
     (tmp_path / "bad").write_bytes(b"{")
-    with pytest.raises(InputError, match="is MALFORMED"):
-        contrast(tmp_path / "bad", files.head_path, 0)
+    for given, seconds, error, message in (
+        ((certificate, head, wrong), 1, UsageError, f"class {wrong} is the predicted one"),
+        *(((certificate, head, goal), 1, UsageError, unknown.format(goal)) for goal in (-1, 3, True, 1.0)),
+        ((certificate, head, 0), -1, UsageError, "seconds is -1"),
+        ((certificate, tmp_path / "other", (wrong + 1) % 3), 1, InputError, "is NOT_PROVED .*expected a proved cert"),
+        ((tmp_path / "bad", head, 0), 1, InputError, "is MALFORMED"),
+    ):
+        with pytest.raises(error, match=message):
+            contrast(*given, seconds=seconds)
 
 
 def test_values_at_an_image() -> None:
@@ -201,18 +180,14 @@ def test_every_statement_is_needed(tmp_path) -> None:
 
 
 def test_without_a_witness_it_is_open_what_is_needed(tmp_path, monkeypatch) -> None:
-    """That none is found proves nothing."""
+    """That none is found proves nothing. An explanation without statements is minimal, and the share of none is not a
+    number."""
     monkeypatch.setattr("verale.counterexample.counterexamples", lambda *arguments: iter(()))
     result = necessity(*save_coordinates(tmp_path, 3, (0.5, 0.0, 0.25)))
     assert [each.needed for each in result.statements] == [None] * 3 and not result.is_minimal
-
-
-def test_an_explanation_without_statements_is_minimal(tmp_path) -> None:
-    """No statement is there to be dropped, and the share of none is not a number."""
     certificate, head, _ = save_coordinates(tmp_path, 1, (1.5, 0.0))
     record = json.loads(certificate.read_bytes())
-    record["predicate"]["statements"] = []
-    record["predicate"]["margins"] = [None, (0.25).hex()]
+    record["predicate"] |= {"statements": [], "margins": [None, (0.25).hex()]}
     certificate.write_text(json.dumps(record))
     result = necessity(certificate, head)
     assert result.is_minimal and result.record()["share"] is None
@@ -226,24 +201,15 @@ def test_one_statement_is_enough_where_three_are_made(tmp_path) -> None:
     assert proved_least((tmp_path / "proof").read_bytes(), head.read_bytes(), latents.read_bytes()) == 1
 
 
-def about(certificate: str, other: str, to: Path) -> Path:
-    """A certificate that names the image of another one, and claims that its statements are true of it."""
-    record, named = (json.loads(Path(each).read_bytes()) for each in (certificate, other))
-    record["subject"] = named["subject"]
-    to.write_text(json.dumps(record))
-    return to
-
-
 def test_a_certificate_that_is_not_about_its_image_is_refused(tmp_path) -> None:
     """It is of the other class: its statements entail it, and are false of this image."""
     head = small_head("euclidean", classes=2)
     latents = small_latents(head, images=8)
     head.save(tmp_path / "head")
     save_latents(tmp_path / "latents", latents)
-    of_class = {each.predicted: each for each in explain(head, latents, "top_k")}
-    for number, each in of_class.items():
-        each.save(tmp_path / f"{number}")
-    false = about(tmp_path / "1", tmp_path / "0", tmp_path / "false")
+    of_class = {each.predicted: json.loads(each.to_bytes()) for each in explain(head, latents, "top_k")}
+    false = tmp_path / "false"
+    false.write_text(json.dumps(of_class[1] | {"subject": of_class[0]["subject"]}))
     for ask in (gap, necessity, lambda *files: contrast(*files[:2], 0, files[2])):
         with pytest.raises(InputError, match=r"false: is NOT_PROVED .*expected a proved certificate"):
             ask(false, tmp_path / "head", tmp_path / "latents")

@@ -25,6 +25,7 @@ from verale.runs.explain import open_run
 from verale.runs.folder import ResultFolder, locked
 from verale.runs.inputs import HEAD as HEAD_FILE
 from verale.runs.inputs import TABLE
+from verale.runs.listed import StoredBytes
 from verale.runs.options import RunOptions
 from verale.runs.table import Explained, read_table
 from verale.runs.written import HeldFolder, WrittenFiles
@@ -415,7 +416,7 @@ FILES = {"rules.json": b"{}\n", "rules.csv": b"", "rules.html": b"page", HEAD_FI
 
 def write(folder: Path, overwrite: bool = False, **more: bytes) -> None:
     """Write results, which these files are."""
-    certificates = {"000000.ale.json": b"c", **{f"{name}.ale.json": data for name, data in more.items()}}
+    certificates = [StoredBytes(f"{name}.ale.json", data) for name, data in ({"000000": b"c"} | more).items()]
     ResultFolder("rules", folder, b"h", overwrite).write({}, [], b"page", certificates)
 
 

@@ -29,6 +29,7 @@ from verale.rules.coverage import coverage_of
 from verale.runs import attribute as attribution
 from verale.runs.attribute import attribute
 from verale.runs.rules import Covered, CoveringAudits, fit_rules
+from verale.runs.written import WrittenFiles
 from verale.search import several as searching
 from verale.search.explain import explain
 
@@ -90,9 +91,13 @@ def test_shares_are_counts_of_the_certificates(files, paradigm):
 
 
 @pytest.mark.parametrize("paradigm", ["top_k", "projection"])
-def test_an_audit_proves_the_folder(files, paradigm, tmp_path):
-    out = tmp_path / "out"
-    done = in_process("attribute", "--image", 1, "--count", 4, *files.options(out, "--paradigm", paradigm))
+def test_an_audit_proves_the_folder_and_the_page_asks_nobody(files, paradigm, tmp_path):
+    out, pictures = tmp_path / "out", tmp_path / "pictures"
+    pictures.mkdir()
+    for number in range(12):
+        Image.new("L", (4, 4), 20 * number).save(pictures / f"{number:04d}.png")
+    more = ("--paradigm", paradigm, "--prototype-pictures", pictures)
+    done = in_process("attribute", "--image", 1, "--count", 4, *files.options(out, *more))
     assert done.returncode == 0, done.stderr
     assert "4 different explanations" in done.stdout and "4 of them PROVED" in done.stdout
     certificates = [f"00000{number}.ale.json" for number in range(4)]
@@ -106,44 +111,20 @@ def test_an_audit_proves_the_folder(files, paradigm, tmp_path):
     assert audited.stdout.count("entailment+instance+minimality proved") == claimed
     assert claimed == 4 or paradigm == "top_k"
     assert {certificate.latents for certificate in found} == {digest(as_patches(files.latents)[1])}
-
-
-@pytest.mark.parametrize("paradigm", ["top_k", "projection"])
-def test_the_page_says_what_the_numbers_mean_and_asks_nobody(files, paradigm, tmp_path):
-    out, pictures = tmp_path / "out", tmp_path / "pictures"
-    pictures.mkdir()
-    for number in range(12):
-        Image.new("L", (4, 4), 20 * number).save(pictures / f"{number:04d}.png")
-    assert (
-        in_process(
-            "attribute",
-            "--image",
-            1,
-            "--count",
-            4,
-            *files.options(out, "--paradigm", paradigm, "--prototype-pictures", pictures),
-        ).returncode
-        == 0
-    )
     text, shares = (out / "attribution.html").read_text(), json.loads((out / "attribution.json").read_text())["shares"]
     assert "They are a sample." in text and "A share is no probability" in text and "proved 4 of 4" in text
     assert "<script" not in text and "http" not in re.sub(r'http-equiv="', "", text) and "default-src 'none'" in text
     assert "&lt;i&gt;" in text and "<i>" not in text and PROTOTYPES in text
+    of_kind = {
+        kind: [each for each in shares if each["kind"] == kind] for kind in ("ceiling", "floor", "prototype", "patch")
+    }
     bars = re.findall(r'<rect class="proved" width="([\d.]+)"', text)
-    assert [float(each) for each in bars] == [
-        round(100 * each["share"], 2)
-        for kinds in (("ceiling",), ("floor",), ("prototype",), ("patch",))
-        for each in shares
-        if each["kind"] in kinds
-    ]
-    assert text.count("<img ") == sum(each["kind"] == "prototype" for each in shares)
+    assert [*map(float, bars)] == [round(100 * each["share"], 2) for kind in of_kind.values() for each in kind]
+    assert text.count("<img ") == len(of_kind["prototype"])
     cells = [float(each) for each in re.findall(r'fill-opacity="([\d.]+)"', text)]
-    if paradigm == "top_k":
-        assert cells == []
-    else:
-        by_patch = {each["number"]: each for each in shares if each["kind"] == "patch"}
-        assert cells[:4] == [round(by_patch[patch]["share"], 4) for patch in range(4)]
-        assert len(cells) == 8 and max(cells[4:]) == 1.0
+    shared = {each["number"]: round(each["share"], 4) for each in of_kind["patch"]}
+    assert cells[:4] == ([] if paradigm == "top_k" else [shared[patch] for patch in range(4)])
+    assert len(cells) == (0 if paradigm == "top_k" else 8) and max(cells[4:], default=1.0) == 1.0
 
 
 def test_the_search_ends_when_nothing_new_is_found(files, tmp_path, monkeypatch):
@@ -168,34 +149,75 @@ def test_an_explanation_that_is_not_proved_is_said_to_be_none(files, tmp_path, m
     assert "proved 0 of 4" in (tmp_path / "out" / "attribution.html").read_text()
 
 
-def test_an_interrupt_writes_nothing(files, tmp_path, monkeypatch):
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
+STEPS = {
+    "attribute": (searching._OfActivations, "left", "attribution.found", ("--image", 1, "--count", 4), ("--seed", 1)),
+    "rules": (fitting._Fit, "_best", "rules.found", ("--count", 2, "--paradigm", "top_k"), ("--paradigm", "sparse")),
+}
 
-    monkeypatch.setattr(searching, "several", interrupted)
-    done = in_process("attribute", "--image", 1, "--count", 4, *files.options(tmp_path / "out"))
-    assert done.returncode == 130 and "nothing is written" in done.stderr
-    assert list((tmp_path / "out").iterdir()) == []
+
+@pytest.mark.parametrize("command", STEPS)
+def test_an_interrupted_search_goes_on(command, files, tmp_path, monkeypatch):
+    owner, name, journal, more, other = STEPS[command]
+    real, steps, most = getattr(owner, name), [], [1000]
+
+    def counted(*arguments):
+        if len(steps) == most[0]:
+            raise KeyboardInterrupt
+        steps.append(arguments)
+        return real(*arguments)
+
+    def called(out: Path, *further: object):
+        return in_process(command, *files.options(tmp_path / out, *more, *further))
+
+    monkeypatch.setattr(fitting, "fit", FIT)
+    monkeypatch.setattr(owner, name, counted)
+    assert called("whole").returncode == 0
+    total, most[0] = len(steps), len(steps) + 2
+    done = called("out")
+    assert done.returncode == 130 and "the same command goes on from there" in done.stderr and total > 2
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {journal, "files.json"}
+    refused = called("out", *other)
+    assert refused.returncode == 9 and f"{journal}: is of another search" in refused.stderr
+    with (tmp_path / "out" / journal).open("rb+") as stream:  # as if an interruption had cut its last line short
+        stream.truncate(len(stream.read()) - 3)
+    most[0] = 1000
+    assert called("out").returncode == 0 and len(steps) == 2 * total + 1
+    whole, out = ({path.name: path.read_bytes() for path in (tmp_path / each).iterdir()} for each in ("whole", "out"))
+    assert whole == out
+    noted = Certificate.load(tmp_path / "out" / "000000.ale.json")
+    most[0] = len(steps)
+    assert called("other").returncode == 130
+    heading = (tmp_path / "other" / journal).read_bytes().splitlines(keepends=True)[0]
+    for strange in (replace(noted, statements=(ActivationStatement(99, 0.0, 1.0),)), replace(noted, head="0" * 64)):
+        written = WrittenFiles(tmp_path / "other")
+        line = json.dumps(json.loads(strange.to_bytes())).encode() + b"\n"
+        written.write(journal, heading + line)
+        refused = called("other")
+        assert refused.returncode == 9 and "noted is about another head or class" in refused.stderr
+    (tmp_path / "out" / journal).write_bytes(b"mine")
+    refused = called("out", "--overwrite")
+    assert refused.returncode == 9 and "verale did not write it, or it was changed" in refused.stderr
 
 
 def test_what_cannot_be_attributed_is_named(files):
-    with pytest.raises(UsageError, match="count is 0"):
-        attribute(files.head_path, files.latents_path, count=0)
-    for image in (-1, 3):
-        with pytest.raises(UsageError, match=f"image is {image}, expected a number from 0 to 2"):
-            attribute(files.head_path, files.latents_path, image)
-    with pytest.raises(UsageError, match="paradigm is 'simplex'"):
-        attribute(files.head_path, files.latents_path, paradigm="simplex")
-    save_latents(files.latents_path, files.latents + 2)
+    paths = files.head_path, files.latents_path
+    for error, wrong, message in (
+        (UsageError, {"count": 0}, "count is 0"),
+        *((UsageError, {"image": image}, f"image is {image}, expected a number from 0 to 2") for image in (-1, 3)),
+        (UsageError, {"paradigm": "simplex"}, "paradigm is 'simplex'"),
+    ):
+        with pytest.raises(error, match=message):
+            attribute(*paths, **wrong)
+    save_latents(paths[1], files.latents + 2)
     with pytest.raises(InputError, match="latents"):
-        attribute(files.head_path, files.latents_path)
-    save_latents(files.latents_path, files.latents)
-    replace(files.head, weight=torch.zeros_like(files.head.weight), bias=None).save(files.head_path)
+        attribute(*paths)
+    save_latents(paths[1], files.latents)
+    replace(files.head, weight=torch.zeros_like(files.head.weight), bias=None).save(paths[0])
     with pytest.raises(InputError, match="image 0 has no explanation under top_k: no class certainly"):
-        attribute(files.head_path, files.latents_path)
+        attribute(*paths)
 
 
-IMAGES = 12
+IMAGES, FIT = 12, fitting.fit
 
 
 @pytest.fixture
@@ -218,7 +240,7 @@ def fitted_once():
     """Rules do not depend on where they are written, so they are fitted once."""
     fit, found = fitting.fit, {}
 
-    def remembered(head: Head, images: torch.Tensor, paradigm: str) -> Iterator[Certificate]:
+    def remembered(head: Head, images: torch.Tensor, paradigm: str, _: object) -> Iterator[Certificate]:
         asked = head.digest, images.numpy().tobytes(), paradigm
         found[asked] = found.get(asked) or list(islice(fit(head, images, paradigm), 3))
         return iter(found[asked])
@@ -278,8 +300,8 @@ def test_without_labels_and_a_held_out_set(sets, tmp_path):
 
 
 def test_a_rule_that_is_not_proved_is_said_to_be_none(sets, tmp_path, monkeypatch):
-    def unproved(head, images, paradigm):
-        for certificate in true(head, images, paradigm):
+    def unproved(*arguments):
+        for certificate in true(*arguments):
             yield replace(certificate, statements=())
 
     true = fitting.fit

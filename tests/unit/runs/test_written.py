@@ -21,6 +21,7 @@ from verale import files as of_files
 from verale.errors import InputError
 from verale.runs.explain import open_run
 from verale.runs.folder import ResultFolder, locked, require_output, write_beside, write_output
+from verale.runs.listed import StoredBytes
 from verale.runs.options import RunOptions
 from verale.runs.written import FILES, RequiredFile, WrittenFiles, noted_in
 from verale.search import SearchOptions
@@ -341,7 +342,7 @@ def explain_again(out: Path) -> None:
 
 
 def results(out: Path) -> None:
-    ResultFolder("rules", out, b"h", overwrite=True).write({}, [], b"page", {"0.ale.json": b"c"})
+    ResultFolder("rules", out, b"h", overwrite=True).write({}, [], b"page", [StoredBytes("0.ale.json", b"c")])
 
 
 def of_run(out: Path) -> dict[str, object]:
