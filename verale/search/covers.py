@@ -147,10 +147,13 @@ def _way(values: Tensor, by: Tensor) -> float:
 _GRID = 64
 """So many ceilings and floors are considered at once."""
 
+_COARSE = 16
+"""So many where covers are only bounded."""
+
 _PROGRAMMES = (4, 3, 1)
 """The most relaxations that are solved over the whole grid, and over finer ones around its best pair."""
 
-START = 0.75
+_START = 0.75
 """The share of activations that the first ceiling bounds."""
 
 _ZERO = 1e-3
@@ -231,6 +234,24 @@ class Covers:
         self._each = torch.tensor(costs.of_prototypes(len(left)), dtype=torch.float64)
         self._own = _ends(observed)
         self._table = None if table is None else _ends(table).masked_fill(~left[:, None], -math.inf)
+        no = self._own.new_tensor([math.inf])
+        self._ceilings = torch.cat([torch.unique(observed.upper), no])
+        self._floors = torch.cat([-no, torch.unique(observed.lower)])
+        self._start = float(observed.upper.quantile(_START, interpolation="nearest")), -math.inf
+
+    def least(self, clauses: Clauses, enough: float) -> float:
+        """About what every cover costs at least, by the prices of one relaxation, which is not solved any further where
+        they bound more than enough; 0 where it has no solution."""
+        high, low = (self._own.new_tensor([each]) for each in self._start)
+        base = _ends(Enclosure.unchecked(clauses.lowers(low)[0], clauses.uppers(high)[0]))
+        grid = _spread(self._ceilings, _COARSE), _spread(self._floors, _COARSE)
+        ends, gains, need = (clauses.uppers(grid[0]), clauses.lowers(grid[1])), self._gains(base), self._lacks(base)
+        least = 0.0
+        for bound in (enough, math.inf) if bool((need > 0).any()) else ():
+            solution = relaxed(gains, need, self._each, bound) if least <= enough else None
+            if solution is not None:
+                least = float(self._bounds(solution.prices, grid, ends).amin())
+        return least
 
     def plain(self, clauses: Clauses) -> Cover | None:
         """The cheapest cover that is found without clauses."""
@@ -247,11 +268,8 @@ class Covers:
             rough: what they say at least, faster to compute: by this the pairs of a grid are compared.
         """
         rough = rough or clauses
-        no = self._own.new_tensor([math.inf])
-        ceilings = torch.cat([torch.unique(self._observed.upper), no])
-        floors = torch.cat([-no, torch.unique(self._observed.lower)])
+        ceilings, floors, start = self._ceilings, self._floors, self._start
         grid = _spread(ceilings), _spread(floors)
-        start = float(self._observed.upper.quantile(START, interpolation="nearest")), -math.inf
         # With avoided prototypes not every ceiling and floor serves: they are tried until some do.
         pairs = [start]
         if not bool(self._left.all()):
@@ -445,9 +463,9 @@ def _ends(box: Enclosure) -> Tensor:
     return torch.cat([box.lower, -box.upper], -1)
 
 
-def _spread(values: Tensor) -> Tensor:
-    """At most _GRID of some sorted values, the first and the last among them."""
-    places = torch.linspace(0, len(values) - 1, min(_GRID, len(values))).round().long()
+def _spread(values: Tensor, most: int = _GRID) -> Tensor:
+    """At most so many of some sorted values, the first and the last among them."""
+    places = torch.linspace(0, len(values) - 1, min(most, len(values))).round().long()
     return values[places]
 
 

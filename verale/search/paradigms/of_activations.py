@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from verale.bounds import LinearMargins
 from verale.bounds.observables import require_geometry
 from verale.certificate import Prices, Statement
 from verale.certificate.words import below
@@ -26,7 +25,6 @@ from verale.paradigms import HIGHEST
 from verale.search.activations import Activations, Stated
 from verale.search.costs import NONE_FOUND
 from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS, Tolerance
-from verale.search.hopeless import NEIGHBOURS, least_sizes
 from verale.search.inflate import PricedActivations
 from verale.search.linked import Linked
 from verale.search.options import SearchOptions
@@ -41,6 +39,10 @@ from verale.search.problem import (
     given_up,
     shortened,
 )
+
+_NEIGHBOURS = 4
+"""By what statements say of other activations, explanations seldom have fewer than one in so many of the statements
+that covers without that have."""
 
 
 class OfActivations(ParadigmSearch):
@@ -76,17 +78,15 @@ class OneByOne(OfActivations):
         return False
 
     def propose(self, problem: Problem, most: list[float]) -> list[Solution]:
-        least = [0.0] * len(most)
-        is_linear = isinstance(problem.margins, LinearMargins)
-        if self.may_be_hopeless and min(most) < math.inf and not problem.costs and is_linear:
-            least = least_sizes(problem)
-        return [
-            given_up(math.ceil(size)) if size > NEIGHBOURS * limit else self._of_one(problem.take([image]), limit)
-            for image, (size, limit) in enumerate(zip(least, most, strict=True))
-        ]
+        return [self._of_one(problem.take([image]), limit) for image, limit in enumerate(most)]
 
     def _of_one(self, image: Problem, most: float) -> Solution:
         """Statements about activations are chosen in short numbers at once: it takes no longer, and costs few."""
+        if self.may_be_hopeless and most < math.inf and not image.costs:
+            activations, enough = Activations(image), _NEIGHBOURS * most
+            least = activations.covers.least(activations.clauses, enough) if activations.covers else 0.0
+            if least > enough:
+                return given_up(math.ceil(least))
         outcome, tried = NoExplanation(""), [image]
         if self.options.digits == FEWEST_DIGITS and not image.tolerance:
             tried.insert(0, image.widened(Tolerance(digits=FEW_DIGITS)))
