@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
@@ -27,7 +27,6 @@ from support.arithmetic import PRECISION, below
 from support.claims import taken_back
 from support.exact import Head, Values
 from support.files import Document, read_latents
-from support.judged import judged
 from support.recipes import CLASSES, COUNT, PATCHES, Recipe, all_recipes, around, draw_head, draw_image
 
 from verale.certificate import (
@@ -41,7 +40,7 @@ from verale.certificate import (
 )
 from verale.checker import Auditor, Status, check
 from verale.paradigms import PARADIGMS
-from verale.soundness.corpus.cases import Case, stored
+from verale.soundness.corpus.cases import Case, outcome_of, stored
 
 __all__ = ["PROPERTIES", "Property", "Tried", "try_property"]
 
@@ -235,9 +234,14 @@ def _two_classes_are_not_proved(
     for predicted, image in zip(classes, images, strict=True):
         stated = [*statements, *_sums(recipe, head, values, predicted, width, sums)]
         certificate = files.certificate(head.data, stated, predicted, CLASSES, recipe.paradigm, recipe.patches, image)
-        verdict = judged(Auditor, certificate, head.data, files.latents([image]))
+        verdict = _judged(certificate, head.data, files.latents([image]))
         _require(verdict == ("NOT_PROVED", "entailment"), f"{verdict} of statements that two classes share")
     return "two classes"
+
+
+def _judged(certificate: bytes, head: bytes, latents: bytes) -> tuple[str, str]:
+    """Status and reason, minimality included."""
+    return outcome_of(partial(Auditor, head, latents, "arb"), certificate)
 
 
 # What a verdict does not depend on: the order of statements, the names of prototypes, the unit of length.
@@ -271,7 +275,7 @@ class _Parts:
         if len(subject) > 1:
             index = [files.digest(image) for image in self.images].index(subject[1]["digest"]["sha256"])
             subject[1]["digest"]["sha256"] = files.digest(images[index])
-        return judged(Auditor, files.encode(self.document), data, files.latents(images))
+        return _judged(files.encode(self.document), data, files.latents(images))
 
 
 def _by_patch(statements: list[Document]) -> dict[int, list[Document]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -67,8 +68,13 @@ def written(known: Capabilities) -> str:
 
 def small_draw(combination: Combination, paradigm: str) -> Draw:
     """A small head and two images for a paradigm: `joint` is for images of one patch."""
-    drawn = draw(combination, 0, 2, small=True)
+    drawn = _drawn(combination)
     return Draw(drawn.head, drawn.latents[:, :1], drawn.tolerance) if PARADIGMS[paradigm].one_patch else drawn
+
+
+@cache
+def _drawn(combination: Combination) -> Draw:
+    return draw(combination, 0, 2, small=True)
 
 
 def claims_of(kernel: str) -> set[str]:

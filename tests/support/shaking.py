@@ -36,22 +36,32 @@ import numpy as np
 import torch
 from torch import Tensor
 
-VARIABLE = "SHAKE"
+_SEED = int(os.environ.get("SHAKE") or "0")
 
-WAYS = 3
+WAYS = 2
 """So many other orders are tried."""
 
 _PRIME = 2**31 - 1
 _MANY = 2**16
 
-_LAYOUT = {np.dtype(np.float64): (np.int64, 52, 26), np.dtype(np.float32): (np.int32, 23, 12)}
-"""Of each dtype the whole numbers of its size, the bits of its fraction, and how many of them are 0 in a number that is
-taken for exact: exp(0), a logarithm of 1, or tanh where it is 1."""
+_LAYOUT = {np.dtype(np.float64): (np.int64, 52, 26, 2**63 - 1), np.dtype(np.float32): (np.int32, 23, 12, 2**31 - 1)}
+"""Of each dtype the whole numbers of its size, the bits of its fraction, how many of them are 0 in a number that is
+taken for exact: exp(0), a logarithm of 1, or tanh where it is 1; and all bits but the sign."""
 
 
 def order(count: int, way: int) -> np.ndarray[Any, Any]:
     """Another order of so many terms, one of WAYS; never the order that they have, if there are two."""
     return _order(count, way, seed())
+
+
+def _index(count: int, way: int) -> Tensor:
+    """The same as a tensor, which nobody writes to."""
+    return _index_of(count, way, seed())
+
+
+@lru_cache(maxsize=512)
+def _index_of(count: int, way: int, of: int) -> Tensor:
+    return torch.from_numpy(_order(count, way, of))
 
 
 @lru_cache(maxsize=512)
@@ -75,7 +85,7 @@ def choose(result: np.ndarray[Any, Any], others: list[np.ndarray[Any, Any]]) -> 
     for other in others:
         least, most = np.minimum(least, other), np.maximum(most, other)
     up = ((_steps(_size(result), seed(), 2) > 0) | (least == result)) & (most != result)
-    result[...] = np.where(np.isfinite(least) & np.isfinite(most), np.where(up, most, least), result)
+    np.copyto(result, np.where(up, most, least), where=np.isfinite(least) & np.isfinite(most))
 
 
 def _take(result: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> None:
@@ -93,7 +103,7 @@ def move(values: np.ndarray[Any, Any], most: int = 1) -> None:
     """
     if values.dtype not in _LAYOUT or not values.size:
         return
-    whole, fraction, short = _LAYOUT[values.dtype]
+    whole, fraction, short, _ = _LAYOUT[values.dtype]
     bits, size = values.view(whole), _size(values)
     exponent = size >> fraction
     largest = (1 << (8 * values.itemsize - 1 - fraction)) - 1
@@ -103,8 +113,8 @@ def move(values: np.ndarray[Any, Any], most: int = 1) -> None:
 
 def _size(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The bits of a number without its sign, as a whole number."""
-    whole: Any = _LAYOUT[values.dtype][0]
-    return (values.view(whole) & np.iinfo(whole).max).astype(np.int64)
+    whole, _, _, all_but_sign = _LAYOUT[values.dtype]
+    return (values.view(whole) & all_but_sign).astype(np.int64, copy=False)
 
 
 def _steps(size: Any, of: int, most: int) -> Any:
@@ -120,7 +130,7 @@ Other = Callable[[Call, Named, int], Tensor | None]
 
 def seed() -> int:
     """The seed; 0 where nothing is shaken."""
-    return int(os.environ.get(VARIABLE) or "0")
+    return _SEED
 
 
 def start() -> None:
@@ -257,10 +267,6 @@ def _chosen(other: Other) -> Change:
     return change
 
 
-def _index(count: int, way: int) -> Tensor:
-    return torch.from_numpy(order(count, way))
-
-
 def _along(**dimensions: int) -> Change:
     """Terms along these dimensions of these arguments are added in another order."""
 
@@ -285,7 +291,7 @@ def _reduced(call: Call, named: Named, way: int) -> Tensor | None:
         dimensions = [dimensions]
     if not values.dim() or not values.is_floating_point():
         return None
-    if torch.Size([values.shape[dimension] for dimension in dimensions]).numel() < 3:
+    if math.prod(values.shape[dimension] for dimension in dimensions) < 3:
         return None
     for dimension in dimensions:
         if values.shape[dimension] > 1:

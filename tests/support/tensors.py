@@ -33,7 +33,7 @@ class Exact:
         array = np.asarray(values.tolist() if isinstance(values, torch.Tensor) else values, dtype=object)
         kinds = set(map(type, array.flat))
         if flint.arb in kinds or (float in kinds and any(map(_is_infinite, array.flat))):
-            array = _each(ball, array)
+            array = array if kinds == {flint.arb} else _each(ball, array)
         elif not kinds <= {bool, Fraction}:
             array = _each(lambda each: each if isinstance(each, bool) else Fraction(each), array)
         self.array = array
@@ -168,8 +168,9 @@ def _paired(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Exact
     """Entry by entry; both become balls where one of them has some."""
     one, other = (each if isinstance(each, Exact) else Exact(each) for each in (left, right))
     arrays = [one.array, other.array]
-    if any(isinstance(each.flat[0], flint.arb) for each in arrays if each.size):
-        arrays = [_each(ball, each) for each in arrays]
+    of_balls = [each.size > 0 and isinstance(each.flat[0], flint.arb) for each in arrays]
+    if any(of_balls):
+        arrays = [each if known else _each(ball, each) for each, known in zip(arrays, of_balls, strict=True)]
     return Exact(_each(function, *arrays))
 
 

@@ -126,7 +126,7 @@ def test_this_process_is_shaken_where_that_is_asked(runs):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("most", [1, 2])
 def test_numbers_move_by_so_many_units_and_odd_functions_stay_odd(monkeypatch, dtype, most):
-    monkeypatch.setenv(shaking.VARIABLE, "7")
+    monkeypatch.setattr(shaking, "_SEED", 7)
     values = np.random.default_rng(0).standard_normal(1000).astype(dtype)
     values = np.concatenate([values, -values])
     found = values.copy()
@@ -139,7 +139,7 @@ def test_numbers_move_by_so_many_units_and_odd_functions_stay_odd(monkeypatch, d
 
 
 def test_what_no_library_gives_otherwise_stays(monkeypatch):
-    monkeypatch.setenv(shaking.VARIABLE, "7")
+    monkeypatch.setattr(shaking, "_SEED", 7)
     values = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -2.5, 2.0**-1074, np.finfo(float).max])
     found = values.copy()
     shaking.move(found, 2)

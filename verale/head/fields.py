@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from functools import cache
 from operator import index
 from typing import Any, Generic, TypeVar, get_type_hints
 
@@ -50,9 +51,12 @@ def read_part(
 
 def write_fields(part: Any, implied: Collection[str] = ()) -> dict[str, object]:
     """The fields of a dataclass as JSON, without the implied ones."""
-    types = get_type_hints(type(part))
+    types = _types(part.__class__)
     spelled = [each.name for each in fields(type(part)) if each.init and each.name not in implied]
     return {name: _WRITERS[types[name]](getattr(part, name)) for name in spelled}
+
+
+_types = cache(get_type_hints)  # of a class
 
 
 def _hex(value: float) -> str:

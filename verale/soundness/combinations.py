@@ -8,7 +8,7 @@ of the explanations. `CYCLE` draws of a combination have each of these with each
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeVar
 
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from verale.errors import HeadError
-from verale.head import Box, Head, InnerProduct, MaskedMaxPooling, Maximum, SoftTree
+from verale.head import Box, Head, InnerProduct, Linear, MaskedMaxPooling, Maximum, SoftTree
 from verale.head.fields import Kind
 from verale.head.geometry import GEOMETRIES
 from verale.head.pooling import POOLINGS
@@ -106,13 +106,20 @@ def _combinations() -> Iterator[Combination]:
     """Every choice of parts from which a head can be built. Steps stand for the names that chains have."""
     poolings = sorted(POOLINGS, key=("max", "masked_max").__contains__, reverse=True)  # draws are numbered so
     similarities = [name for name, kind in SIMILARITIES.items() if not issubclass(kind.part, NamedSteps)]
-    for kinds in product(GEOMETRIES, similarities, poolings, ("linear", "maximum", "soft_tree")):
-        combination = Combination(*kinds)
-        try:
-            _head(combination, 2, 4, 2, _Chance(torch.Generator().manual_seed(0)), True, True, 1.0)
-        except HeadError:
+    for geometry, similarity in product(GEOMETRIES, similarities):
+        if not _fits(Combination(geometry, similarity, "max", "linear")):  # then no pooling and no readout helps
             continue
-        yield combination
+        for kinds in product(poolings, ("linear", "maximum", "soft_tree")):
+            if _fits(combination := Combination(geometry, similarity, *kinds)):
+                yield combination
+
+
+def _fits(combination: Combination) -> bool:
+    try:
+        _head(combination, 2, 4, 2, _Chance(torch.Generator().manual_seed(0)), True, True, 1.0)
+    except HeadError:
+        return False
+    return True
 
 
 def draw(combination: Combination, number: int, images: int, small: bool = False) -> Draw:
@@ -181,15 +188,14 @@ def _head(
         points = points - 0.5 * size
     scale = 10 ** (2 * rand(count) - 1) if own_tensor and "scale" in similarity.tensors else None
     peak = (rand(count) * 2 - 0.7) * size if own_tensor and "peak" in similarity.tensors else None
-    head = Head(weight, geometry, similarity, points, bias, scale, peak, domain, pooling)
+    readout: Linear | Maximum | SoftTree = Linear()
     if combination.readout == "maximum":
-        members = (torch.arange(count) % classes == torch.arange(classes)[:, None]).float()
-        bias = rand(count) * 0.2 if biased else None
-        return replace(head, weight=members, bias=bias, readout=Maximum())
-    if combination.readout == "soft_tree":
-        tree, leaves = random_tree(count, classes, chance.generator)
-        return replace(head, weight=leaves, bias=None, readout=tree)
-    return head
+        weight = (torch.arange(count) % classes == torch.arange(classes)[:, None]).float()
+        bias, readout = rand(count) * 0.2 if biased else None, Maximum()
+    elif combination.readout == "soft_tree":
+        readout, weight = random_tree(count, classes, chance.generator)
+        bias = None
+    return Head(weight, geometry, similarity, points, bias, scale, peak, domain, pooling, readout)
 
 
 def random_mask(count: int, columns: int, generator: torch.Generator) -> MaskedMaxPooling:

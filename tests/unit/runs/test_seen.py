@@ -18,7 +18,6 @@ from support.seen import explain_pictures as explain
 from support.small import small_head
 from support.torch_networks import SHAPE, deep_network
 from torch import nn
-from torchvision import transforms
 
 from verale.certificate import Certificate
 from verale.cli.terminal import Exit
@@ -268,6 +267,8 @@ def test_a_page_says_what_is_not_proved(photographs: Path) -> None:
 
 
 def test_scaling_is_torchvisions(tmp_path: Path) -> None:
+    from torchvision import transforms  # takes more than a second
+
     through = transforms.Compose([transforms.Resize(15), transforms.CenterCrop((ROWS, COLUMNS))])
     for number, size in enumerate(((40, 31), (23, 57), (12, 10), (15, 15))):
         picture = drawn(*size, seed=number)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from scipy.optimize import linear_sum_assignment
-from support.heaviest import heaviest_left, known_and_given
 from support.problems import margins_from_scratch, problem_of, small_problem, tied_problem
 from support.small import small_head
 
@@ -162,7 +161,29 @@ def dropped(problem, masses=None):
     stated = [each.stated for each in grown]
     assigned = assign_masses(masses, stated, once=not problem.tolerance)
     for image, (pairs, left) in enumerate(zip(stated, assigned, strict=True)):
-        yield problem.take([image]), pairs_stated(pairs), left
+        yield Masses.of(problem.take([image])), pairs_stated(pairs), left
+
+
+def known_and_given(masses, pairs):
+    """Of the only image (C,) the margins if no prototype got a remainder, infinite at its class; for each class (L, P)
+    what a patch can give a prototype."""
+    stated = np.zeros(masses.low[0].shape, bool)
+    stated[tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)] = True
+    low, high = (np.where(stated, end[0].numpy(), 0) for end in (masses.low, masses.high))
+    left = (1 - low.sum(1, keepdims=True)).clip(0)
+    alone = 1 - (high.sum(1, keepdims=True) - high)
+    determined = stated.sum(1, keepdims=True) - stated == stated.shape[1] - 1
+    floor = np.maximum(np.where(determined, np.maximum(low, alone), low), masses.floor.numpy()).max(0)
+    top = np.where(stated, np.minimum(high, low + left), 0).max(0)
+    positive, negative, bias = (each[0].numpy() for each in (masses.positive, masses.negative, masses.bias))
+    known = bias + floor @ positive + top @ negative
+    return known, [np.where(stated, 0, left - top).clip(0) * -weights for weights in negative.T]
+
+
+def heaviest_left(masses, pairs):
+    """(C,) the margins that the best prices prove, from scratch: all patches, an exact matching."""
+    known, given = known_and_given(masses, pairs)
+    return known - [each[linear_sum_assignment(each, maximize=True)].sum() for each in given]
 
 
 @pytest.mark.parametrize("kind", [pytest.param(kind, marks=[pytest.mark.long] * (kind == "bounded")) for kind in KINDS])
@@ -186,7 +207,7 @@ def test_prices_prove_margins_and_the_least_one_is_that_of_the_best(kind):
             known, weights = known_and_given(one, assigned.pairs)
             best = heaviest_left(one, assigned.pairs)
             for row, margin in enumerate(assigned.margins):
-                prices = np.zeros(one.head.size)
+                prices = np.zeros(one.low.shape[2])
                 for prototype, price in assigned.prices.get(row, {}).items():
                     prices[prototype] = price
                 if row in assigned.prices:
@@ -218,10 +239,11 @@ def test_the_others_say_what_the_last_mass_of_a_patch_is(missing):
     """With a single patch, all masses but one say as much as all."""
     one = small_problem("softmax", 0, images=1, patches=1)
     stated = torch.arange(one.head.size)[None] < one.head.size - missing
-    (assigned,) = assign_masses(Masses.of(one), [stated], once=True)
-    assert len(assigned.pairs) < int(stated.sum()) and heaviest_left(one, assigned.pairs).min() > 0
+    masses = Masses.of(one)
+    (assigned,) = assign_masses(masses, [stated], once=True)
+    assert len(assigned.pairs) < int(stated.sum()) and heaviest_left(masses, assigned.pairs).min() > 0
     for at in range(len(assigned.pairs)):
-        assert heaviest_left(one, assigned.pairs[:at] + assigned.pairs[at + 1 :]).min() < 0
+        assert heaviest_left(masses, assigned.pairs[:at] + assigned.pairs[at + 1 :]).min() < 0
 
 
 def test_a_margin_of_0_without_remainders_is_surely_open_where_these_count():
@@ -274,7 +296,7 @@ def explained(problem, order="rival", most=math.inf):
 def test_the_best_prices_close_every_rival_and_none_without_any_one_statement(seed):
     problem = small_problem("softmax", seed, images=6, patches=7)
     for image, explanation in enumerate(explained(problem)):
-        one, pairs = problem.take([image]), explanation.pairs
+        one, pairs = Masses.of(problem.take([image])), explanation.pairs
         margins = heaviest_left(one, pairs)
         assert margins.min() > 0
         proved = explanation.margins.numpy()

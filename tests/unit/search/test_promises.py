@@ -83,7 +83,7 @@ def test_a_tie_has_no_explanation(paradigm):
 def test_what_is_avoided_is_not_stated(paradigm):
     head, images = subject(paradigm)
     explained = False
-    for avoided in sorted({j for _, _, j in own(plain(paradigm))})[:4]:
+    for avoided in sorted({j for _, _, j in own(plain(paradigm))})[:2]:
         found = explain(head, images, paradigm, avoid=Avoid((avoided,)))
         assert all(j != avoided for _, _, j in own(found))
         explained = explained or bool(certificates(found))
