@@ -23,7 +23,7 @@ def every(names: str | tuple[str, ...], values: Iterable[Any]) -> Callable[[Call
     """Like `pytest.mark.parametrize`, but one test for all values: the first that fails ends it, and is named.
 
     For functions that leave nothing behind: all values have the same fixtures. `-k` finds a test by those of its
-    values that are texts.
+    values that are printable texts.
     """
     fields, given = (names,) if isinstance(names, str) else names, list(values)
     if not given:
@@ -42,7 +42,8 @@ def every(names: str | tuple[str, ...], values: Iterable[Any]) -> Callable[[Call
         if len(left) + len(fields) != len(signature.parameters):
             raise ValueError(f"{test.__name__} lacks a parameter of {fields}")
         looped.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]
-        return named(*(each for value in given for each in _tuple(value) if isinstance(each, str)))(looped)
+        texts = (each for value in given for each in _tuple(value) if isinstance(each, str))
+        return named(*filter(str.isprintable, texts))(looped)  # the processes cannot send one another half a character
 
     return of_all
 
