@@ -850,7 +850,7 @@ cli/terminal.py AuditTable.add: what is not proved counts as proved in the total
     end_to_end/test_terminal.py::test_verdicts_are_counted_and_have_colours_unless_nobody_wants_them
 cli/tables.py TextTable.add_row: a cell may look like two
     one_field => lambda cell: cell.encode('unicode_escape').decode()
-    unit/cli/test_printing.py::test_a_cell_is_not_two
+    unit/cli/test_printing.py::test_a_cell_is_not_two_and_no_digest_is_broken_where_a_table_is_piped
 cli/tables.py markdown_lines: a name is markup
     map(in_markdown, row) => row
     unit/runs/test_summary.py::test_nothing_is_markup_in_markdown[a|b]

@@ -153,7 +153,7 @@ _COARSE = 16
 _PROGRAMMES = (4, 3, 1)
 """The most relaxations that are solved over the whole grid, and over finer ones around its best pair."""
 
-_START = 0.75
+START = 0.75
 """The share of activations that the first ceiling bounds."""
 
 _ZERO = 1e-3
@@ -237,7 +237,7 @@ class Covers:
         no = self._own.new_tensor([math.inf])
         self._ceilings = torch.cat([torch.unique(observed.upper), no])
         self._floors = torch.cat([-no, torch.unique(observed.lower)])
-        self._start = float(observed.upper.quantile(_START, interpolation="nearest")), -math.inf
+        self._start = float(observed.upper.quantile(START, interpolation="nearest")), -math.inf
 
     def least(self, clauses: Clauses, enough: float) -> float:
         """About what every cover costs at least, by the prices of one relaxation, which is not solved any further where
