@@ -27,13 +27,13 @@ from verale.files import (
     write_atomically,
 )
 from verale.runs.inputs import HEAD, LATENTS, LINK, NETWORK, PICTURES, RUN_FILE, SOURCE, TABLE
-from verale.runs.listed import StoredBytes
 from verale.runs.table import csv_table
 from verale.runs.written import FILES, HeldFolder, RequiredFile, WrittenFiles, noted_in, overwritten, run_around
 from verale.version import __version__
 
 if TYPE_CHECKING:
     from verale.certificate import Certificate
+    from verale.runs.listed import StoredBytes
     from verale.search.several import Remember
 
 _OF_RUN = (*(HEAD, LATENTS, LINK, SOURCE, NETWORK, PICTURES, f"{PICTURES}.safetensors"), *(RUN_FILE, TABLE, FILES))
