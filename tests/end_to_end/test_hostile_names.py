@@ -5,17 +5,18 @@ from __future__ import annotations
 import io
 import json
 import shutil
-import subprocess
-import sys
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.cases import case
 from support.commands import in_process
 from support.runs import IMAGES, final
 from support.small import small_head, small_latents
 
+from verale.checker.__main__ import main as checker_alone
 from verale.cli.tables import in_markdown
 from verale.datasets.rows import row_of, write_rows
 from verale.head import Head, save_latents
@@ -78,81 +79,50 @@ def folder(made: Path, tmp_path: Path) -> Path:
     return tmp_path / "work"
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        (NAME,),
-        ("audit", f"-{NAME}", "--head", "head"),
-        ("audit", "good.ale.json", "--head", "head", "--kernel", NAME),
-        ("audit", "good.ale.json", "--head", "head", "--limit", NAME),
-        ("completion", NAME),
-        ("doctor", NAME),
-        ("refute", "good.ale.json", NAME, "--head", "head"),
-        ("soundness", "--only", NAME),
-        ("summary", "out", "--format", NAME),
-        ("compare", "out", "out", "-o", NAME),
-        ("report", "out", "-o", NAME),
-        ("report", "out", "-o", "r.html", "--format", NAME),
-        ("explain", "--out", "o", "--engine", NAME),
-        ("explain", "--head", "head", "--latents", "latents", "--out", "o", "--paradigm", NAME),
-        ("explain", "--head", "head", "--latents", "latents", "--out", "o", "--order", NAME),
-        ("explain", "--head", "head", "--latents", "latents", "--out", "o", "--device", NAME),
-        ("demo", "--paradigm", NAME),
-        ("head", "import", "head", "-o", "h", "--arch", "protopnet", "--option", f"{NAME}={NAME}"),
-        ("head", "import", "head", "-o", "h", "--arch", "protopnet", "--option", f"domain={NAME}"),
-        # Files that cannot be used.
-        ("audit", f"{NAME}.gone", "--head", "head"),
-        ("audit", "good.ale.json", "--head", NAME),
-        ("audit", "good.ale.json", "--head", "head", "--log", f"{NAME}/{NAME}.ale.json"),
-        ("audit", f"{NAME}.parquet", "--head", "head"),
-        ("audit", f"memory://{NAME}", "--head", "head"),
-        ("audit", f"nowhere{NAME}://{NAME}", "--head", "head"),
-        ("audit", "dangling", "--head", "head"),
-        ("certificates", "pack", NAME, "--out", "p.parquet"),
-        ("certificates", "pack", "dangling", "--out", "p.parquet"),
-        ("certificates", "pack", "out", "--out", f"{NAME}.parquet"),
-        ("audit", "odd", "--head", "head"),
-        ("audit", LONG, "--head", "head"),
-        ("audit", "good.ale.json", "--head", LONG),
-        ("head", "show", LONG),
-        ("report", LONG, "-o", "r.html"),
-        ("refute", LONG, "--head", "head"),
-        ("summary", LONG),
-        ("compare", LONG, "out"),
-        ("certificates", "unpack", "odd", "--out", "p"),
-        ("report", "out", "-o", f"{LONG}.html"),
-        ("explain", "--head", "head", "--latents", "latents", "--out", LONG),
-        ("compare", "out", f"{NAME}.gone"),
-        ("compare", "out", "out", "--latents", f"{NAME}.gone"),
-        ("certificates", "unpack", f"{NAME}.gone", "--out", "p"),
-        ("certificates", "unpack", "hostile.parquet", "--out", "p"),
-        ("demo", "--out", NAME),
-        ("explain", "--head", "head", "--latents", f"{NAME}.gone", "--out", "o"),
-        ("explain", "--head", "head", "--latents", "latents", "--out", NAME),
-        ("explain", "--checkpoint-dir", NAME, "--images", NAME, "--out", "o"),
-        ("explain", "--checkpoint-dir", "out", "--images", f"{NAME}.gone", "--out", "o"),
-        ("head", "show", "good.ale.json"),
-        ("head", "import", f"{NAME}.gone", "-o", "h", "--arch", "protopnet"),
-        ("refute", f"{NAME}.gone", "--head", "head"),
-        ("show", f"{NAME}.gone"),
-        ("show", "good.ale.json", NAME),
-        ("show", "out", NAME),
-        ("show", NAME, "7"),
-        ("refute", "good.ale.json", "--head", "head", "--out", NAME),
-        ("report", NAME, "-o", f"{NAME}/no/folder/{NAME}"),
-        ("report", "out", "-o", "r.html", "--images", f"{NAME}.gone"),
-        ("report", "out", "-o", "r.html", "--head", f"{NAME}.gone"),
-        ("report", "out", "-o", "r.html", "--log", f"{NAME}.gone"),
-        ("summary", NAME),
-    ],
-    ids=lambda arguments: " ".join(arguments).replace(NAME, "NAME").replace("\n", " ")[:60],
-)
-def test_a_wrong_option_or_file_is_one_line(arguments: tuple[str, ...], folder: Path) -> None:
-    if arguments == ("demo", "--out", NAME):
-        (folder / NAME / "head.safetensors").touch()
-    code, text = printed(folder, *arguments)
-    assert code in (2, 9) and text.count("\n") == 1
-    assert text.startswith("error: ")
+LATENTS = "--latents latents --out o"
+WRONG: dict[str, tuple[str, ...]] = {
+    "": ("NAME", "completion NAME", "doctor NAME", "soundness --only NAME", "demo --paradigm NAME"),
+    "audit --head head": (
+        *("-NAME", "NAME.gone", "NAME.parquet", "memory://NAME", "nowhereNAME://NAME", "dangling", "odd", "LONG"),
+        *("good.ale.json --kernel NAME", "good.ale.json --limit NAME", "good.ale.json --log NAME/NAME.ale.json"),
+    ),
+    "audit good.ale.json --head": ("NAME", "LONG"),
+    "refute --head head": ("good.ale.json NAME", "NAME.gone", "LONG", "good.ale.json --out NAME"),
+    "show": ("NAME.gone", "good.ale.json NAME", "out NAME", "NAME 7"),
+    "summary": ("out --format NAME", "LONG", "NAME"),
+    "compare": ("out out -o NAME", "LONG out", "out NAME.gone", "out out --latents NAME.gone"),
+    "report": ("NAME -o NAME/no/folder/NAME", "LONG -o r.html"),
+    "report out -o": (
+        *("NAME", "LONG.html", "r.html --format NAME"),
+        *(f"r.html --{option} NAME.gone" for option in ("images", "head", "log")),
+    ),
+    "explain": (
+        *("--out o --engine NAME", "--checkpoint-dir NAME --images NAME --out o"),
+        "--checkpoint-dir out --images NAME.gone --out o",
+    ),
+    "explain --head head": (
+        *(f"{LATENTS} --{option} NAME" for option in ("paradigm", "order", "device")),
+        *("--latents latents --out LONG", "--latents latents --out NAME", "--latents NAME.gone --out o"),
+    ),
+    "head": ("show LONG", "show good.ale.json", "import NAME.gone -o h --arch protopnet"),
+    "head import head -o h --arch protopnet --option": ("NAME=NAME", "domain=NAME"),
+    "certificates pack": ("NAME --out p.parquet", "dangling --out p.parquet", "out --out NAME.parquet"),
+    "certificates unpack": ("odd --out p", "NAME.gone --out p", "hostile.parquet --out p"),
+    "demo --out": ("occupied/NAME",),
+}
+"""What commands cannot use: options, arguments and files, all of which are called so."""
+
+
+def test_a_wrong_option_or_file_is_one_line(folder: Path) -> None:
+    (folder / "occupied" / NAME).mkdir(parents=True)
+    (folder / "occupied" / NAME / "head.safetensors").touch()
+    for command, endings in WRONG.items():
+        for ending in endings:
+            words = [*command.split(), *ending.split()]
+            with case(command, ending):
+                code, text = printed(folder, *(word.replace("NAME", NAME).replace("LONG", LONG) for word in words))
+                assert code in (2, 9) and text.count("\n") == 1
+                assert text.startswith("error: ")
 
 
 def test_a_verdict_names_its_file_on_one_line(folder: Path) -> None:
@@ -284,19 +254,11 @@ def test_markup_in_a_label_is_text(folder: Path) -> None:
     assert "[bold]h[/nonsense]" in text and ", ".join(labels) in text
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        (NAME, "--head", "head"),
-        ("good.ale.json", "--head", "head", f"--{NAME}"),
-        ("good.ale.json", "--head", "head", "--kernel", NAME),
-    ],
-)
-def test_the_checker_alone_escapes_too(arguments: tuple[str, ...], folder: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "verale.checker", *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder, timeout=600,
-    )  # fmt: skip
-    assert done.returncode in (2, 9)
-    lines = done.stdout.decode().split("\n")
+@pytest.mark.parametrize("more", [(), (f"--{NAME}",), ("--kernel", NAME)])
+def test_the_checker_alone_escapes_too(more: tuple[str, ...], folder: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(folder)
+    with pytest.raises(SystemExit) if more else nullcontext() as stop:
+        code = checker_alone([NAME if not more else "good.ale.json", "--head", "head", *more])
+    assert (stop.value.code if more else code) in (2, 9)
+    lines = "".join(capsys.readouterr()).split("\n")
     assert all(line.isprintable() and not line.startswith("PROVED") for line in lines)
