@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.commands import in_process
-from support.runs import FAMILIES, IMAGES, final
+from support.runs import FAMILIES, IMAGES, final, imported
 from torch import nn
 
 import verale
@@ -13,6 +13,11 @@ from verale.adapters.cabrnet.heads import head_of_model, is_cabrnet
 from verale.errors import UsageError
 
 FILES = sorted(IMAGES.glob("*/*.png"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cabrnet() -> None:
+    imported()
 
 
 @pytest.mark.parametrize("family", FAMILIES)

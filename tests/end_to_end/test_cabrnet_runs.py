@@ -17,7 +17,7 @@ import yaml
 from click.testing import CliRunner
 from PIL import Image
 from support.commands import in_process
-from support.runs import FAMILIES, IMAGES, changed, final
+from support.runs import FAMILIES, IMAGES, changed, final, imported
 
 from verale.adapters.cabrnet import load, load_head, network
 from verale.adapters.cabrnet.run import load_yaml
@@ -38,13 +38,7 @@ QUICKLY = ("--paradigm", "projection")
 
 @pytest.fixture(scope="module", autouse=True)
 def cabrnet():
-    """CaBRNet, imported as it has to be: it silences every warning of the process."""
-    with warnings.catch_warnings():
-        # thop, which cabrnet imports, compares versions with distutils.
-        warnings.filterwarnings("ignore", "distutils Version classes are deprecated", DeprecationWarning)
-        from cabrnet.archs.generic import model
-        from cabrnet.core.utils import data
-    return model.CaBRNet, data.DatasetManager
+    return imported()
 
 
 def explain(*arguments: object) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import pytest
 import torch
+from support.runs import imported
 from torch import Tensor
 
 from verale.adapters.cabrnet import load_head
@@ -30,17 +30,12 @@ class Reference:
 
 @pytest.fixture(scope="module")
 def reference() -> Reference:
-    # Importing cabrnet 1.2 silences every warning of the process; leaving this block undoes that.
-    with warnings.catch_warnings():
-        # thop, which cabrnet imports, compares versions with distutils.
-        warnings.filterwarnings("ignore", "distutils Version classes are deprecated", DeprecationWarning)
-        from cabrnet.archs.generic.model import CaBRNet
-        from cabrnet.core.utils.data import DatasetManager
+    network, datasets = imported()
     from torchvision.datasets import ImageFolder
 
     state = str(RUN / "model_state.pth")
-    model = CaBRNet.build_from_config(str(RUN / "model_arch.yml"), state_dict_path=state).eval()
-    transform = DatasetManager.get_dataset_transform(str(RUN / "dataset.yml"), dataset="test_set")
+    model = network.build_from_config(str(RUN / "model_arch.yml"), state_dict_path=state).eval()
+    transform = datasets.get_dataset_transform(str(RUN / "dataset.yml"), dataset="test_set")
     folder = ImageFolder(str(IMAGES), transform=transform)
     images = torch.stack([image for image, _ in folder])
     with torch.no_grad():

@@ -14,7 +14,7 @@ import pytest
 import torch
 from support.commands import in_process
 from support.hostile import ATTACKS, archive, dictionary, tensor
-from support.runs import IMAGES, changed, final
+from support.runs import IMAGES, changed, final, imported
 
 from verale.adapters import load_state
 from verale.adapters.cabrnet import load
@@ -39,14 +39,15 @@ MEMORY = 1 << 30
 """How much more address space than at its start an attack may ask for: twice the promise, for threads and arenas."""
 
 
-@pytest.fixture(scope="module")
-def imported() -> None:
+@pytest.fixture(scope="module", autouse=True)
+def mapped() -> None:
     """What an honest run imports and maps is there before memory is counted."""
+    imported()
     load(final("protopnet")).capture([next(IMAGES.glob("*/*.png"))])
 
 
 @pytest.fixture
-def bounded(imported) -> Iterator[None]:
+def bounded() -> Iterator[None]:
     """Little memory is left to ask for. A process that exceeds this fails in another way than by InputError."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     before = resource.getrlimit(resource.RLIMIT_AS)

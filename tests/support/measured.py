@@ -77,7 +77,8 @@ def measurer() -> Iterator[Measurer]:
 _IMPORTS = (
     *("flint", "jinja2", "matplotlib.figure", "mpmath", "numpy", "pandas", "PIL.Image", "pyarrow.parquet"),
     *("safetensors.torch", "torch", "verale.cli.audit", "verale.cli.explain", "verale.counterexample"),
-    *("verale.report.page", "verale.report.picture", "verale.report.table", "verale.search"),
+    *("verale.checker.reading.audit", "verale.report.page", "verale.report.picture", "verale.report.table"),
+    *("verale.runs.explain", "verale.runs.refute", "verale.search"),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,15 @@ import yaml
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "cabrnet"
 IMAGES = FIXTURES / "images"
 FAMILIES = ("protopnet", "legacy", "gaussian", "density", "tesnet", "protopool", "prototree", "pipnet")
+
+
+def imported() -> tuple[Any, Any]:
+    """CaBRNet's models and its datasets, imported as they have to be: CaBRNet silences every warning of the process."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*distutils", DeprecationWarning)  # of thop, which cabrnet imports
+        from cabrnet.archs.generic import model
+        from cabrnet.core.utils import data
+    return model.CaBRNet, data.DatasetManager
 
 
 def final(family: str) -> Path:
