@@ -1,4 +1,4 @@
-"""Networks that CaBRNet trained, from images to audited certificates, against CaBRNet itself."""
+"""Networks that CaBRNet trained, as runs and in memory, from images to audited certificates, against CaBRNet itself."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 import warnings
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,9 @@ from PIL import Image
 from support.commands import in_process
 from support.runs import FAMILIES, IMAGES, changed, final, imported
 
+import verale
 from verale.adapters.cabrnet import load, load_head, network
+from verale.adapters.cabrnet.heads import head_of_model, is_cabrnet
 from verale.adapters.cabrnet.run import load_yaml
 from verale.checker import Auditor, Status
 from verale.cli import main
@@ -47,6 +50,12 @@ def explain(*arguments: object) -> int:
     return result.exit_code
 
 
+@cache
+def loaded_once(family: str) -> network.Network:
+    """A network that no test changes."""
+    return load(final(family))
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_latents_are_cabrnets_and_the_head_computes_its_logits(family, cabrnet):
     model, datasets = cabrnet
@@ -63,7 +72,7 @@ def test_latents_are_cabrnets_and_the_head_computes_its_logits(family, cabrnet):
         latents, output = reference.features(images), reference(images)
     logits = output[2] if family == "pipnet" else output[0]
 
-    loaded = load(final(family))
+    loaded = loaded_once(family)
     assert torch.equal(loaded.preprocess(FILES), images)
     assert torch.equal(loaded.latents(images), latents)
     found = evaluate(loaded.head, as_patches(latents))
@@ -76,6 +85,39 @@ def test_latents_are_cabrnets_and_the_head_computes_its_logits(family, cabrnet):
     assert (captured.off <= captured.allowed).all()
     assert captured.allowed.max() < 0.2, "a budget that allows everything would tell nothing"
     assert not captured.undecided.any()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_model_in_memory_has_the_head_of_its_run_and_its_logits_are_those_of_this_head(family):
+    of_run = loaded_once(family)
+    head = head_of_model(of_run._model)
+    assert is_cabrnet(of_run._model) and head.digest == of_run.head.digest == load_head(final(family)).digest
+    comparison = verale.check(head, of_run._model, "extractor", of_run.preprocess(FILES[::3]))
+    assert comparison.agrees, str(comparison)
+    assert comparison.closer is None
+
+
+def test_a_model_in_memory_is_explained_in_one_call(tmp_path):
+    of_run, out = loaded_once("protopnet"), tmp_path / "OUT"
+    options = {"preprocess": of_run._transform, "out": out, "paradigm": "top_k"}
+    explained = verale.explain_model(of_run._model, "extractor", IMAGES, **options)
+    assert explained.comparison.agrees and explained.head.digest == of_run.with_compared_head().head.digest
+    assert [row.label for row in explained.rows] == [int(file.parent.name) for file in FILES]
+    assert [run(each, out)[0] for each in ("audit", "report", "summary")] == [0, 0, 0]
+
+
+def test_parts_of_a_model_that_verale_does_not_know_are_named():
+    model = load(final("protopnet"))._model
+    model.extractor.add_on.add_module("last", torch.nn.GELU())
+    with pytest.raises(UsageError, match=r"CaBRNet model ProtoPNet .* ends in GELU"):
+        head_of_model(model)
+
+    class Own(type(model.classifier)):
+        """A classifier of somebody else."""
+
+    model.classifier.__class__ = Own
+    with pytest.raises(UsageError, match=r"has .*Own as its classifier, which verale does not know: give head="):
+        head_of_model(model)
 
 
 DEFAULT = ("pipnet",)
@@ -117,10 +159,9 @@ def test_explained_from_its_run_directory_and_audited(family, tmp_path):
     assert all(0 <= origin[name] < 4 for origin in origins for name in ("row", "column"))
     fields = load_source(tmp_path / "source.json", None).fields
     assert (len(fields.rows), len(fields.columns)) == (4, 4) and not fields.whole and fields.unknown == ()
-    network = load(final(family))
-    image = network.preprocess(FILES[:1]).requires_grad_()
+    image = loaded_once(family).preprocess(FILES[:1]).requires_grad_()
     assert fields.size == tuple(image.shape[2:])
-    latents = network._model.extractor(image)[0].square().sum(0)
+    latents = loaded_once(family)._model.extractor(image)[0].square().sum(0)
     for row, column in ((0, 0), (1, 2), (3, 3)):
         (gradient,) = torch.autograd.grad(latents[row, column], image, retain_graph=True)
         left, top, right, bottom = fields.box(row, column)
@@ -136,7 +177,7 @@ def test_a_pruned_gaussian_loads_with_what_is_left(tmp_path):
 
     loaded = load(changed("gaussian", tmp_path, state=prune))
     assert loaded.head.size == 9
-    assert loaded.capture(FILES).latents.shape[0] == 12
+    assert loaded.capture(FILES[:2]).latents.shape[0] == 2
     assert loaded.origins is None, "the notes speak of 12 prototypes, and do not tell which are left"
 
 
@@ -189,7 +230,7 @@ def test_what_is_written_in_another_way_is_the_same_network(family, change, tmp_
     (run / "projection_info.csv").unlink()
     loaded = load(run)
     assert loaded.origins is None
-    assert torch.equal(loaded.capture(FILES).logits, load(final(family)).capture(FILES).logits)
+    assert torch.equal(loaded.capture(FILES[:4]).logits, loaded_once(family).capture(FILES[:4]).logits)
     assert "dataset" not in change or loaded.preprocessing == CONVERTED, "as it is written, for source.json"
 
 
@@ -288,13 +329,12 @@ def test_a_framework_that_computes_something_else_is_refused(family):
             elif "relative_distribution" in name:  # leaves are far apart: a softmax of counts
                 value.copy_(value.roll(1, -1))
     with pytest.raises(InputError, match=r"model_state\.pth: for .*png CaBRNet's logit of class .* more than float32"):
-        loaded.capture(FILES)
+        loaded.capture(FILES[:4])
 
 
 def test_where_prototypes_come_from_is_looked_up_in_the_projection_set(tmp_path):
     """Three images are the set; the run's prototypes are made latents of them, then of others."""
-    loaded = load(final("protopnet"))
-    latents = loaded.latents(loaded.preprocess(FILES))
+    latents = loaded_once("protopnet").latents(loaded_once("protopnet").preprocess(FILES))
     places = [(j % 12, j % 4, (j // 2) % 4) for j in range(12)]
 
     def project(state):
@@ -458,7 +498,7 @@ def test_a_source_that_is_none_is_refused(once):
 
 def test_folders_are_the_classes_that_they_were_in_the_training_set(tmp_path):
     """Which CaBRNet numbers in the order of text, and of which only some are explained."""
-    count = load(final("protopnet")).head.classes
+    count = loaded_once("protopnet").head.classes
     names = [str(2 * number + 8) for number in range(count)]
     for name in names:
         (tmp_path / "trained" / name).mkdir(parents=True)
@@ -540,7 +580,7 @@ def test_images_that_cannot_be_used_are_refused_and_nothing_is_written(name, con
     if content is not None:  # nor is one of another size in a batch of its own
         monkeypatch.setattr(network, "BATCH", 1)
         with pytest.raises(InputError, match=r"zz\.png: gives latents \(8, 4, 5\), .*png gives \(8, 4, 4\)"):
-            load(final("protopnet")).capture(sorted(images.iterdir()))
+            loaded_once("protopnet").capture(sorted(images.iterdir()))
 
 
 def test_yaml_that_json_cannot_hold_is_written_as_text_and_a_flat_folder_has_no_labels(tmp_path):
@@ -588,8 +628,7 @@ def test_only_isotropic_gaussians_can_be_trained():
 
 
 def test_tesnets_loss_asks_for_orthogonal_prototypes_and_different_subspaces():
-    model = load(final("tesnet"))._model
-    images = load(final("tesnet")).preprocess(FILES)
+    model, images = loaded_once("tesnet")._model, loaded_once("tesnet").preprocess(FILES)
     labels = torch.tensor([int(file.parent.name) for file in FILES])
     with torch.no_grad():
         output = model(images)
@@ -685,7 +724,10 @@ def run(*arguments: object) -> tuple[int, str]:
     return result.returncode, result.stdout
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    "family",
+    [pytest.param(each, marks=[pytest.mark.long] * (each not in ("pipnet", "prototree"))) for each in FAMILIES],
+)
 def test_a_run_is_compared_by_two_commands(family, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run("head", "import", final(family), "-o", "h")
@@ -709,7 +751,7 @@ def test_what_import_says_to_run_compares(tmp_path, monkeypatch):
 
 def test_latents_of_a_run_have_the_networks_own_logits(tmp_path):
     code, _ = run("latents", final("legacy"), "--images", IMAGES, "-o", tmp_path / "z")
-    tensors, captured = safetensors.torch.load_file(tmp_path / "z"), load(final("legacy")).capture(FILES)
+    tensors, captured = safetensors.torch.load_file(tmp_path / "z"), loaded_once("legacy").capture(FILES)
     assert code == 0 and set(tensors) == {"latents", "labels", "logits"}
     assert torch.equal(tensors["latents"], captured.latents) and torch.equal(tensors["logits"], captured.logits)
     assert tensors["labels"].tolist() == [int(file.parent.name) for file in FILES]
