@@ -76,7 +76,11 @@ def offline(monkeypatch) -> list[str]:
     return attempts
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+SLOW = ("module: 290,000 objects", "a million opcodes", "module: 900,000 empty dictionaries")
+"""Of these, which are read to their end, a list of 300,000 numbers takes as many steps in less time."""
+
+
+@pytest.mark.parametrize("name", [pytest.param(each, marks=[pytest.mark.long] * (each in SLOW)) for each in ATTACKS])
 def test_an_attack_is_refused_in_one_line_with_little_memory_and_no_network(name, tmp_path, bounded, offline):
     command = ATTACKS[name](tmp_path)
     before = sorted(tmp_path.rglob("*"))

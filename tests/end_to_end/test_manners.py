@@ -11,9 +11,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -21,6 +22,7 @@ from support.commands import in_process, started, wait_until
 from support.small import small_head, small_latents
 
 from verale.head import save_latents
+from verale.runs.parts import Explainer
 from verale.runs.table import read_table
 
 INPUT = ("--head", "head", "--latents", "latents", "--out", "out", "--batch", "4", "--paradigm", "projection")
@@ -77,28 +79,44 @@ def sleeping(folder: Path, start: int) -> None:
     )
 
 
+def interrupted_here(start: int) -> Callable[..., Any]:
+    """As if somebody pressed Ctrl-C where a batch begins."""
+    part = Explainer.part
+
+    def interrupted(self: Explainer, batches: Any, images: Any, first: int, labels: Any) -> Any:
+        if first == start:
+            raise KeyboardInterrupt
+        return part(self, batches, images, first, labels)
+
+    return interrupted
+
+
 @pytest.mark.parametrize(
     ("number", "done"),
     [
-        (signal.SIGINT, 8),
-        # A process more each.
+        (None, 8),
+        # A process each.
         *(
             pytest.param(*case, marks=pytest.mark.long)
-            for case in ((signal.SIGINT, 0), (signal.SIGKILL, 4), (signal.SIGKILL, 0))
+            for case in ((signal.SIGINT, 8), (signal.SIGINT, 0), (signal.SIGKILL, 4), (signal.SIGKILL, 0))
         ),
     ],
 )
 def test_an_interrupted_run_goes_on_where_it_was(number, done, folder, given) -> None:
-    sleeping(folder, done)
-    process = started("explain", *INPUT, "--jobs", "1", cwd=folder)
-    wait_until(process, (folder / "begun").exists)
-    process.send_signal(number)
-    _, err = process.communicate(timeout=600)
-    if number == signal.SIGINT:
-        assert process.returncode == 130
-        assert err == f"interrupted: {done} of 10 images are explained; the same command continues\n"
+    if number is None:
+        with patch.object(Explainer, "part", interrupted_here(done)):
+            code, _, err = again(folder, "explain", *INPUT, "--jobs", "1")
+    else:
+        sleeping(folder, done)
+        process = started("explain", *INPUT, "--jobs", "1", cwd=folder)
+        wait_until(process, (folder / "begun").exists)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=600)
+        code = process.returncode
+        (folder / "sitecustomize.py").unlink()
+    if number != signal.SIGKILL:
+        assert (code, err) == (130, f"interrupted: {done} of 10 images are explained; the same command continues\n")
     assert len(list((folder / "out").glob("*.ale.json"))) == done
-    (folder / "sitecustomize.py").unlink()
     times = {path: path.stat().st_mtime_ns for path in (folder / "out").glob("*.ale.json")}
     code, out, err = again(folder, "explain", *INPUT)
     told = [f"{done} of 10 images are explained in out already: {10 - done} are left"] * (done > 0)

@@ -6,11 +6,11 @@ A strange file (`support.strange`) takes the place of a head, of latents, a netw
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 import pytest
 from support.commands import in_process
@@ -244,10 +244,7 @@ def test_a_head_that_cannot_be_used_costs_its_own_folder_alone(valid: Folders, t
 
 def test_heads_networks_and_runs_are_read_without_torch(valid: Folders) -> None:
     head, network = valid.latents / "head.safetensors", valid.pictured / "n"
-    for command in (("head", "show", head), ("network", "show", network), ("compare", valid.latents, valid.latents)):
-        code = (
-            "import sys; sys.modules.update(dict.fromkeys(('torch', 'numpy', 'safetensors')));"
-            f"sys.argv[1:] = {[*map(str, command)]!r}; from verale.cli import main; main()"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-        assert done.returncode == 0 and "sha256" in done.stdout + done.stderr, done.stderr
+    with patch.dict(sys.modules, dict.fromkeys(("torch", "numpy", "safetensors"))):
+        for command in (("head", "show", head), ("network", "show", network), ("compare", *[valid.latents] * 2)):
+            done = in_process(*command)
+            assert done.returncode == 0 and "sha256" in done.stdout + done.stderr, done.stderr

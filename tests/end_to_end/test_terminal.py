@@ -105,16 +105,21 @@ def test_verdicts_are_counted_and_have_colours_unless_nobody_wants_them(damaged:
     assert "[32m" not in plain and "[31m" not in plain and "PROVED" in plain
 
 
-def test_the_bar_is_one_line(folder: Path, tmp_path: Path) -> None:
-    for name in ("head.safetensors", "latents.safetensors"):
-        shutil.copy(folder / name, tmp_path)
-    explain = "explain --head head.safetensors --latents latents.safetensors --paradigm top_k -o out"
-    lines = lines_of(at_terminal(*explain.split(), cwd=tmp_path))
-    bars = [line for line in lines if line.startswith("explaining")]
-    assert bars and max(map(len, bars)) <= COLUMNS and all("images/s" in line for line in bars)
-    assert re.search(r"(\d+)/\1 0:00:\d\d [\d.]+ images/s, 0:00:00 left", bars[-1])
-    bar = [line for line in lines_of(at_terminal("audit", "out", cwd=tmp_path)) if line.startswith("auditing")][-1]
-    assert re.search(r"(\d+)/\1 0:00:\d\d [\d.]+ certificates/s, 0:00:00 left", bar)
+EXPLAIN = "explain --head head.safetensors --latents latents.safetensors --paradigm top_k -o new"
+
+
+@pytest.mark.parametrize(
+    ("command", "begun", "unit"),
+    [
+        ("audit .", "auditing", "certificates"),
+        pytest.param(EXPLAIN, "explaining", "images", marks=pytest.mark.long),  # a process that loads torch
+    ],
+)
+def test_the_bar_is_one_line(command: str, begun: str, unit: str, folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "out")
+    bars = [line for line in lines_of(at_terminal(*command.split(), cwd=tmp_path / "out")) if line.startswith(begun)]
+    assert bars and max(map(len, bars)) <= COLUMNS and all(f"{unit}/s" in line for line in bars)
+    assert re.search(rf"(\d+)/\1 0:00:\d\d [\d.]+ {unit}/s, 0:00:00 left", bars[-1])
 
 
 def test_a_row_says_what_is_proved_of_no_image(folder: Path, tmp_path: Path) -> None:
