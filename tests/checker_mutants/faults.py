@@ -212,7 +212,7 @@ certificate.py Certificate._check_parts: evidence is there for every readout
     corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/evidence]
 proved/text.py _statement: a sum is about all rivals
     statement.rivals is None => True
-    unit/checker/proved/test_text.py::test_a_certificate_as_it_is_written
+    unit/checker/proved/test_text.py::test_texts_of_the_corpora_are_those_of_the_independent_writer
 reading/margin.py require: stated margins are not compared
     never claimed is not None and bound < claimed
     corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/raw]
@@ -548,7 +548,7 @@ reading/evaluation.py Evaluation._length: the longest latent is the shortest
     unit/checker/reading/test_evaluation.py::test_holds_everywhere_in_a_box[cosine-quadratic-scaled-10-arb]
 reading/evaluation.py Evaluation._mass: the others are as small as they can be
     low[0] + most - high[0] => low[0] + least - low[0]
-    unit/checker/reading/test_evaluation.py::test_masses[arb]
+    unit/checker/reading/test_evaluation.py::test_holds_everywhere_in_a_box[softmax-4-arb]
 reading/evaluation.py require_true: what is not decided is true
     not decided => decided is False
     unit/checker/reading/test_evaluation.py::test_what_cannot_be_decided_is_not_proved
@@ -906,7 +906,7 @@ proved/text.py _integers: signs are lost
     unit/checker/proved/test_text.py::test_a_head_as_it_is_written
 proved/text.py addition_text: prices are nothing
     {'assignment': b'prices', 'joint': b'joint'} => {'joint': b'joint'}
-    unit/checker/proved/test_text.py::test_what_a_paradigm_adds_to_the_reference_margin[assignment-prices]
+    unit/checker/proved/test_text.py::test_texts_of_the_corpora_are_those_of_the_independent_writer
 proved/text.py _layer: a clamp has one end
     settings.upper => settings.lower
     unit/checker/proved/test_text.py::test_texts_are_those_of_the_independent_writer[every kind]
@@ -960,7 +960,7 @@ proved/claims.py ProvedClaims._begun: a child of a fork asks its parent's progra
     unit/checker/test_auditor.py::test_a_pool_that_is_forked_after_it_was_used
 auditor.py Exclusive.alone: two threads are in at once
     self._locks.setdefault(os.getpid(), RLock()) => nullcontext()
-    unit/checker/test_auditor.py::test_threads[executable-proved]
+    unit/checker/test_auditor.py::test_threads[executable-proved-or-arb]
 proved/program.py find_program: the script takes the place of a program that is named
     without os.environ.get(VARIABLE)
     unit/checker/proved/test_audit.py::test_a_variable_that_names_no_executable_is_an_error[proved]
