@@ -13,7 +13,7 @@ from typing import Any
 import flint
 import pytest
 from support import arithmetic, files
-from support.cases import named
+from support.cases import every, named
 from support.exact import Head as ExactHead
 from support.rationals import cosine_ends
 from support.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
@@ -27,56 +27,23 @@ from verale.checker.options import KERNELS, load_arithmetic
 from verale.checker.reading.evaluation import Evaluation
 from verale.checker.reading.space import Space
 
-BITS = [0, 1, 2, 3, 5, 8, 20, 64, 256]
-
-
-def cosine_head(rows: list[list[float]], epsilon: float) -> bytes:
-    weight = [[1.0] * len(rows)] * 2
-    return files.head(weight, rows, geometry=files.cosine(epsilon), similarity=files.IDENTITY)
-
 
 @named(*KERNELS)
-@pytest.mark.parametrize("epsilon", [0.0, 1e-8, 0.5])
-@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e150])
-def test_cosines(scale: float, epsilon: float) -> None:
-    generator = random.Random(1)
-    for _ in range(4):
-        rows, patches = (
-            [[generator.choice((1.0, -1.0, generator.gauss(0, 1))) * scale for _ in range(2)] for _ in range(3)]
-            for _ in "rp"
-        )
-        patches.append([x * generator.choice((1.0, 0.5)) for x in rows[0]])
-        truths = [[cosine_ends(patch, row, epsilon) for patch in patches] for row in rows]
-        head, image = read_head(cosine_head(rows, epsilon)), exact(files.flat(patches), 2)
-        evaluations = {
-            kernel: Evaluation(Space(head, load_arithmetic(kernel)), EnclosedLatents.exactly(image))
-            for kernel in KERNELS
-        }
-        for (kernel, evaluation), bits in product(evaluations.items(), BITS):
-            box = evaluation.activations(bits)
-            for j, of_row in enumerate(truths):
-                for patch, (least, greatest) in enumerate(of_row):
-                    low, high = evaluation.observable(patch, j, bits)
-                    assert low <= greatest, kernel
-                    assert least <= high, kernel
-                    assert -1 <= low <= high <= 1, kernel
-                    assert high - low <= Fraction(8, 1 << bits), kernel
-                assert Fraction(box.lower[j], 1 << bits) <= max(greatest for _, greatest in of_row), kernel
-                assert max(least for least, _ in of_row) <= Fraction(box.upper[j], 1 << bits), kernel
-
-
-def test_cosines_of_small_integers_at_coarse_precision() -> None:
-    """Every pair of a grid: here one wrong choice of a norm's end shows."""
+@every("kind", ["cosine", "rooted_cosine"])
+@every("scale", [1.0, 2.0**-600, 2.0**500])
+def test_cosines_of_small_integers_at_every_precision(scale: float, kind: str) -> None:
+    """Every pair of a grid: at the coarse ones a wrong choice of a norm's end shows."""
     points = [[float(x), float(y)] for x in range(-2, 4) for y in range(4) if x or y]
-    space = Space(read_head(cosine_head(points, 0.0)), load_arithmetic("mpmath"))
-    evaluation = Evaluation(space, EnclosedLatents.exactly(exact(files.flat(points), 2)))
-    for patch, z in enumerate(points):
-        for j, row in enumerate(points):
-            least, greatest = cosine_ends(z, row, 0.0)
-            for bits in range(9):
-                low, high = evaluation.observable(patch, j, bits)
-                assert low <= greatest
-                assert least <= high
+    parts = {"geometry": {"kind": kind, "epsilon": "0x0p+0"}, "similarity": files.IDENTITY}
+    head = read_head(files.head([[1.0] * len(points)] * 2, points, **parts))
+    image = EnclosedLatents.exactly(exact([scale * x for x in files.flat(points)], 2))
+    evaluations = [Evaluation(Space(head, load_arithmetic(kernel)), image) for kernel in KERNELS]
+    for (patch, z), (j, row) in product(enumerate(points), enumerate(points)):
+        least, greatest = cosine_ends(z, row, 0.0)
+        for evaluation, bits in product(evaluations, (*range(9), 256)):
+            low, high = evaluation.observable(patch, j, bits)
+            assert low <= greatest and least <= high, bits
+            assert -1 <= low <= high <= 1 and high - low <= Fraction(8, 1 << bits), bits
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
