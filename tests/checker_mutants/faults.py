@@ -24,10 +24,10 @@ reading/audit.py PlainAudit.at_image: what is not decided is false
 reading/evaluation.py Evaluation.bounded: all masses are scaled alike
     (head.geometry, head.pooling, head.similarity.chain.tensors) == ("softmax", "max", ())
     => (head.geometry, head.pooling) == ("softmax", "max")
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/ceiling-of-scaled-masses]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/ceiling]
 reading/evaluation.py Evaluation.bounded: of a ceiling the least activation is looked at
     min if statement.upper is None else max => min
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/ceiling-of-scaled-masses]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/ceiling]
 proved/claims.py ProvedAudit.at_image: what is not proved is true
     True if self._claims.holds(self._certificate, image) else None => True
     unit/checker/test_auditor.py::test_each_is_decided_by_the_reading[proved-or-arb]
@@ -84,171 +84,171 @@ series.py _ends: a lower end is an integer of mpmath's backend
     unit/checker/test_kernels.py::test_the_integers_of_mpmath_s_backend_stay_in_the_kernel
 chain.py Similarity.at: a mean is not divided
     parts << x_bits => 1 << x_bits
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-max_minus_mean_distance]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k]
 chain.py Similarity._taken: what a step adds is left out
     low * d + n * unit => low * d
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean-exp_distance-scaled]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection]
 chain.py Similarity._taken: what is negated stays
     -high, -low, unit => low, high, unit
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean-negated-scaled]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection]
 chain.py Similarity._taken: a root's upper end is rounded down
     sqrt_ends(-(-far // unit))[1] => sqrt_ends(far // unit)[0]
     unit/checker/test_similarities.py::test_a_root_that_is_above_an_integer_by_less_than_a_step_of_the_grid_is_rounded_up
 chain.py _quotient_before: the number under the bar is left out
     (a * b_unit << bits) - b * a_unit * power => a * b_unit << bits
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/mixed-euclidean-wide]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/mixed]
 chain.py Similarity._inverted: no step turns what is said
     step.of.falls => False
     unit/checker/test_similarities.py::test_what_is_said_turns_at_every_step_that_falls
 read/similarities.py _exponential: a cosine is a distance
     always geometry == 'euclidean'
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-cosine-exponential-scaled]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection]
 read/similarities.py Step.__post_init__: quotients may rise
     0 < numbers["under"] < numbers["over"] => 0 < numbers["under"]
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/head-steps-ratio]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/head]
 read/similarities.py Step.__post_init__: a factor may be 0
     numbers["number"] <= 0 => numbers["number"] < 0
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/head-steps-factor]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/head]
 read/similarities.py Chain.check: a step may take any number
     ends[0] < low or ends[1] > high => False
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/head-steps-exp-above-0]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/head]
 read/similarities.py Chain.check: similarities of distances may rise
     self._odd != expected => False
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/head-steps-rise]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/head]
 read/similarities.py Chain.check: a peak may come late
     step.kind == "from_peak" and place => False
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/head-steps-late-peak]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/head]
 chain.py Similarity._taken: a reciprocal's number is left out
     d * max(0, end) + n * unit => d * max(0, end) + d * unit
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean-steps]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection]
 
 # From patches to margins.
 chain.py Similarity.ends: similarities of distances rise
     (max(0, high), low) if self.falls else (low, high) => (low, high)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection]
 reading/pooling.py Pooling.similarities: nothing is rounded inward
     partial(similarity.ends, self._space.arithmetic, m_bits=bits, bits=bits, inward=inward)
     => partial(similarity.ends, self._space.arithmetic, m_bits=bits, bits=bits)
     soundness/test_containment.py::test_ranges_lie_within_those_that_are_proved
 reading/pooling.py Pooling.box: patches that are alike count once
     _ends(self._unstated, count) => _ends(self._unstated, 1)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-max_minus_mean]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k]
 reading/pooling.py Pooling.box: a prototype looks at all patches
     [of[j] for k in columns for of in seen[k]] => [of[j] for each in seen for of in each]
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/simplex-softmax-banks]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/simplex]
 reading/pooling.py _max_minus_mean_distance: the nearest is no part of the mean
     farthest - (high or 0) + low => farthest - (high or 0)
     unit/checker/reading/test_pooling.py::test_max_minus_mean_distance_is_the_exact_range[2]
 reading/margin.py lower_bound: the bias is left out
     without Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-cosine]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k]
 reading/margin.py lower_bound: a sum adds to the margin
     Fraction(_least(of_winner, box), unit) - min(stated) => Fraction(_least(of_winner, box), unit) + min(stated)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence-euclidean-neighbours]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence]
 reading/margin.py lower_bound: a sum takes nothing
     Fraction(_least(of_winner, box), unit) - min(stated) => Fraction(_least(of_winner, box), unit)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence-euclidean-neighbours]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence]
 reading/margin.py lower_bound: with a sum the biases count twice
     Fraction(_least(of_winner, box), unit) - min(stated)
     => Fraction(_least(of_winner, box), unit) - min(stated) + Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence-softmax-wide-open]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence]
 reading/margin.py lower_bound: every sum is about the rival
     each.about(loser) => True
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum-for-another-rival]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum]
 reading/margin.py _least: terms have their greater ends
     low if d > 0 else high => high if d > 0 else low
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-inner_product]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k]
 reading/margin.py taken_back: the class's own prototypes are among the others
     0 if mine else gain => gain
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum-that-is-false]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum]
 reading/margin.py taken_back: a sum is of the class's own prototypes
     0 if mine else gain => gain if mine else 0
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence-euclidean-negated-scaled]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence]
 reading/margin.py taken_back: the least of the rivals is looked at
     Fraction(max(highs), unit) => Fraction(min(highs), unit)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum-that-is-false]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum]
 reading/evaluation.py Evaluation.bounded: a sum is of the first class
     taken_back(self._space.head, self.activations(bits), self._predicted, rivals)
     => taken_back(self._space.head, self.activations(bits), 0, rivals)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence-rooted_cosine]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence]
 reading/evaluation.py Evaluation.bounded: a sum is about rivals that it does not list
     statement.about(c) => True
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence-rooted_cosine]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence]
 reading/evaluation.py truth: a sum is about nothing
     not isinstance(statement, SumStatement) and not spoken_of(statement, evaluation.count)
     => not spoken_of(statement, evaluation.count)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum-that-is-false]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum]
 head.py Head.belong: a prototype with two greatest weights belongs to no class
     list(map(eq, self.weight.rows[c], self._greatest))
     => [[row[j] >= w for row in self.weight.rows].count(True) == 1 for j, w in enumerate(self.weight.rows[c])]
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/sum-with-a-tie]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/sum]
 head.py Head.belong: a prototype belongs to the first class with its greatest weight
     list(map(eq, self.weight.rows[c], self._greatest))
     => [[row[j] for row in self.weight.rows].index(w) == c for j, w in enumerate(self._greatest)]
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum-of-the-first-class]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum]
 head.py Head.belong: weights are compared in units
     eq => lambda w, g: g - w <= 1
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum-of-a-rounded-weight]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/sum]
 certificate.py SumStatement.about: a list is no limit
     self.rivals is None or rival in self.rivals => True
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence-rooted_cosine]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence]
 certificate.py Certificate._check_statement: a sum may be negative
     never statement.upper < 0
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/sum-below-0]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/sum]
 certificate.py Certificate._check_statement: a sum may list no rival
     not statement.rivals or not _rises(statement.rivals) => not _rises(statement.rivals)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/sum-of-no-rivals]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/sum]
 certificate.py Certificate._check_statement: the predicted class is a rival
     self.predicted in statement.rivals => False
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/sum-with-the-predicted-class]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/sum]
 certificate.py Certificate._check_statement: two sums may be about one rival
     [(SumStatement, rival) for rival in statement.rivals] => []
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/sums-about-one-rival]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/sums]
 certificate.py Certificate._check_statement: two sums may be about all
     [SumStatement] => []
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/sums-about-all]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/sums]
 certificate.py Certificate._check_parts: evidence is there for every readout
     head.readout == 'linear' => True
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/evidence-of-maxima]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/evidence]
 proved/text.py _statement: a sum is about all rivals
     statement.rivals is None => True
-    unit/checker/proved/test_text.py::test_a_certificate_as_it_is_written
+    unit/checker/proved/test_text.py::test_texts_of_the_corpora_are_those_of_the_independent_writer
 reading/margin.py require: stated margins are not compared
     never claimed is not None and bound < claimed
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/raw-prototypes-projection]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/raw]
 reading/margin.py require_minimal: the worst rival is not asked
     rivals => rivals[1:]
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-inner_product]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k]
 reading/evaluation.py Evaluation._activation: every prototype looks at all patches
     head.patches_of(prototype, len(self._lower)) => range(len(self._lower))
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-masked_max]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k]
 reading/evaluation.py require_true: only the first statement is looked at
     certificate.statements => certificate.statements[:1]
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/clause-below-the-grid]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/clause]
 certificate.py spoken_of: the clause speaks of those that it exempts
     without set(range(count))
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-except]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k]
 reading/evaluation.py require_domain: upper ends are not looked at
     without (upper is not None and max(high) > upper)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/outside-the-box]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/outside]
 reading/evaluation.py truth: an upper end is outside
     high <= upper => high < upper
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-inner_product]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k]
 reading/evaluation.py truth: the clause is about nothing
     always not spoken_of(statement, evaluation.count)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/clause-below-the-grid]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/clause]
 reading/paradigms.py _cut: the floor takes the place of what is known
     choose(ends[j], end) => end
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-softmax-except-floor]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k]
 reading/paradigms.py Activations.boxes_without: without a statement, clauses say nothing of its activation
     clauses.lower[j], clauses.upper[j] => pooled.lower[j], pooled.upper[j]
     unit/checker/reading/test_lipschitz.py::test_without_each_is_the_box_of_all_others[0]
 reading/lipschitz.py Lipschitz._lowered: a distance of sums is the sum of distances
     without 2 * sqrt_ends(y * link)[not inward]
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-negated]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k]
 reading/lipschitz.py Lipschitz._raised: the wrong side of the triangle rule
     y + link - 2 * sqrt_ends(y * link)[not inward] => y + link + 2 * sqrt_ends(y * link)[not inward]
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-negated]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k]
 reading/lipschitz.py Lipschitz._raised: roots are rounded outward inward
     y + link - 2 * sqrt_ends(y * link)[not inward] => y + link - 2 * sqrt_ends(y * link)[1] - 2
     unit/checker/reading/test_lipschitz.py::test_rational_ends_of_neighbours_are_exact[arb]
@@ -266,13 +266,13 @@ reading/lipschitz.py Lipschitz._certain: ends need not be as stated
     soundness/test_containment.py::test_ranges_lie_within_those_that_are_proved
 reading/paradigms.py Activations.boxes_without: what is left out says something of neighbours
     [each for each in others if each is not dropped] => list(others)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-negated]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k]
 reading/margin.py require_minimal: a sum that is left out still counts
     each is not statements[index] => True
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence-euclidean-neighbours]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/evidence]
 reading/paradigms.py Activations.box: patches without statements are forgotten
     self._outward.box(parts, patches) => self._outward.box(parts, max(1, len(groups)))
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-euclidean-banks]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k]
 least.py excludes: a gain exceeds the need
     min(gain, need) => gain
     unit/checker/test_least.py::test_a_great_gain_by_one_rival_is_none_by_another
@@ -294,22 +294,22 @@ origins.py read_origins: nothing has to be stated
     corpus/test_messages.py::test_what_is_refused_is_told_why[origins/empty]
 origins.py read_origins: a prototype may stand twice
     first.prototype >= second.prototype => first.prototype > second.prototype
-    corpus/test_messages.py::test_what_is_refused_is_told_why[origins/prototype-twice]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[origins/prototype]
 origins.py judge_origins: the file may speak of another head or network
     never named != own
     unit/cli/test_origins.py::test_a_page_says_nothing_of_origins_that_are_about_something_else[command0]
 origins.py _require_fit: every geometry has origins
     never head.geometry != 'euclidean' and head.geometry not in COSINES
-    corpus/test_pictured.py::test_every_file_gets_its_outcome[origins/inner-product]
+    corpus/test_pictured.py::test_every_file_gets_its_outcome
 origins.py _require_fit: a cosine stands for a distance
     never getattr(origin, stated) is None
-    corpus/test_messages.py::test_what_is_refused_is_told_why[origins/cosine-of-a-euclidean-head]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[origins/cosine]
 origins.py _require_fit: the head may lack the prototype
     never origin.prototype >= head.count
-    corpus/test_messages.py::test_what_is_refused_is_told_why[origins/prototype-beyond]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[origins/prototype]
 origins.py _require_fit: the network may lack the patch
     never origin.patch >= network.patches
-    corpus/test_messages.py::test_what_is_refused_is_told_why[origins/patch-beyond]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[origins/patch]
 origins.py _of_picture: what holds of one origin holds of all
     _pictured(auditor, document, [origin], size) if each else together
     => _pictured(auditor, document, origins[:1], size)
@@ -322,7 +322,7 @@ origins.py _pictured: all are about the first picture of the file
     unit/checker/test_file_auditor.py::test_origins_of_a_picture_are_asked_together
 reading/audit.py PlainAudit.prove_picture: nothing is evaluated
     self._subject.picture is None or self._evaluated() is None => self._subject.picture is None
-    corpus/test_pictured.py::test_every_file_gets_its_outcome[origins/one-binary64-too-small]
+    corpus/test_pictured.py::test_every_file_gets_its_outcome
 auditor.py Auditor.pictured: the claim is not asked for
     side.prove_picture() => None
     unit/checker/test_file_auditor.py::test_origins_are_judged_one_by_one_where_not_all_are_proved
@@ -381,7 +381,7 @@ read/pictures.py _plus_nearest: c is preferred to b
     unit/checker/read/test_pictures.py::test_all_filters_over_all_bytes[1-300]
 read/pictures.py _chunks: a damaged chunk is read
     never zlib.crc32(data[at + 4 : end]) != int.from_bytes(data[end : end + 4], "big")
-    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/picture-damaged]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/picture]
 read/pictures.py read_png: channels are rows of pixels
     lines[start + channel : start + length - 1 : stored]
     => lines[start + channel * columns : start + (channel + 1) * columns]
@@ -391,7 +391,7 @@ read/pictures.py _plus_above: bytes are carried into the next one
     unit/checker/read/test_pictures.py::test_reads_every_filter[filters2-shape0]
 read/pictures.py _inflated: something may follow the stream
     without inflating.unused_data
-    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/picture-behind-the-stream]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/picture]
 read/pictures.py Pictures.find: every digest is that of the first picture
     self._kept.get(key) => self._kept[next(iter(self._kept))]
     unit/checker/read/test_pictures.py::test_a_row_of_a_tensor_and_a_png_file_have_the_same_digest
@@ -406,22 +406,22 @@ read/pictures.py Picture.key: rows and columns are exchanged
     unit/checker/read/test_pictures.py::test_reads_every_filter[filters0-shape0]
 read/pictures.py _opened: floats are bytes
     never tensor.dtype != "U8"
-    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/picture-floats]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/picture]
 read/network_file.py _layers: a layer that nobody reads is left
     layers[:-1] => []
-    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network-unread]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network]
 read/formats.py such: a field has whatever value
     never not holds(result)
-    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/head-dtype-unknown]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/head]
 read/network_file.py _input: a picture may be divided by minus one
     never min(std) <= 0
-    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network-std-zero]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network]
 read/network_file.py _windows: the last window is left out
     room // stride + 1 => max(1, room // stride)
     unit/checker/read/test_formats.py::test_reads_a_small_network
 read/network_file.py _check_tensors: a magnitude less than the bias
     never any(most < abs(bias) for most, bias in sizes)
-    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network-magnitude-less]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network]
 network/functions.py Ends.centred: the radius is to the lower end
     high - centre => high - centre - (high > centre)
     unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-False]
@@ -445,16 +445,16 @@ network/enclosure.py Sums.__init__: what lies outside is not read
     unit/checker/network/test_enclosure.py::test_a_channel_times_a_weight[arb-{'padding': [1, 0]}-signs]
 network/enclosure.py Sums.of: floors are not made up for
     value + each + 2 => value + each
-    corpus/test_pictured.py::test_every_case_gets_its_outcome[beyond-point]
+    corpus/test_pictured.py::test_every_case_gets_its_outcome[beyond]
 network/functions.py places: the picture goes on at its other side
     0 <= y < height and 0 <= x < width => 0 <= y < height
-    corpus/test_pictured.py::test_every_case_gets_its_outcome[euclidean-top_k]
+    corpus/test_pictured.py::test_every_case_gets_its_outcome[euclidean]
 network/enclosure.py Sums.of: the bias is left out
     without bias
-    corpus/test_pictured.py::test_every_case_gets_its_outcome[euclidean-top_k]
+    corpus/test_pictured.py::test_every_case_gets_its_outcome[euclidean]
 network/functions.py _sigmoid: it is the same on both sides of 0
     x >= 0 => True
-    corpus/test_pictured.py::test_every_case_gets_its_outcome[large-real]
+    corpus/test_pictured.py::test_every_case_gets_its_outcome[large]
 network/functions.py _tanh: it is a sigmoid of what is not doubled
     [doubled] => read
     unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-True]
@@ -488,7 +488,7 @@ network/functions.py _avg_pool2d: what lies outside is what is least
     unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-False]
 network/functions.py _max_pool2d: the upper end is the least entry's
     _pooled(layer, read[0].upper, min, max) => _pooled(layer, read[0].upper, min, min)
-    corpus/test_pictured.py::test_every_case_gets_its_outcome[euclidean-projection]
+    corpus/test_pictured.py::test_every_case_gets_its_outcome[euclidean]
 network/enclosure.py Enclosure._table: upper ends are rounded down
     ceil_at(x, self.bits) => floor_at(x, self.bits)
     unit/checker/network/test_enclosure.py::test_holds_what_random_networks_give[arb-False]
@@ -518,7 +518,7 @@ network/binary32.py require_no_overflow: what is read is as small as it likes
     unit/checker/network/test_binary32.py::test_refuses_what_it_cannot_bound[arb]
 network/binary32.py require_no_overflow: what a file excludes is claimed
     never size > _GREATEST or weight > _GREATEST
-    corpus/test_pictured.py::test_every_case_gets_its_outcome[excluded-float32]
+    corpus/test_pictured.py::test_every_case_gets_its_outcome[excluded]
 network/binary32.py _ulps: a unit in the last place is half of one
     -abs(value) * 2 * _ULPS => -abs(value) * _ULPS
     unit/checker/network/test_binary32.py::test_the_worst_function_stays_inside_and_no_end_leaves_its_range[arb-sigmoid]
@@ -539,69 +539,69 @@ network/enclosure.py Sums.__init__: what is cut off of a weight of 2^1000 is not
     unit/checker/network/test_enclosure.py::test_weights_of_all_sizes[arb-larger0]
 reading/space.py distances_over: nothing is nearer than the nearest end
     max(0, low - entry, entry - high) => max(low - entry, entry - high)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection]
 reading/space.py products_over: upper ends are those of positive entries
     high if entry > 0 else low => high
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-inner_product]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k]
 reading/evaluation.py Evaluation._length: the longest latent is the shortest
     sqrt_ends(far) => sqrt_ends(near)
     unit/checker/reading/test_evaluation.py::test_holds_everywhere_in_a_box[cosine-quadratic-scaled-10-arb]
 reading/evaluation.py Evaluation._mass: the others are as small as they can be
     low[0] + most - high[0] => low[0] + least - low[0]
-    unit/checker/reading/test_evaluation.py::test_masses[arb]
+    unit/checker/reading/test_evaluation.py::test_holds_everywhere_in_a_box[softmax-4-arb]
 reading/evaluation.py require_true: what is not decided is true
     not decided => decided is False
     unit/checker/reading/test_evaluation.py::test_what_cannot_be_decided_is_not_proved
 reading/evaluation.py require_domain: a latent may be as long as it likes
     never radius is not None and sum(max(-least, most) ** 2 for least, most in ends) > radius
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/outside-the-ball]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/outside]
 
 # What is known of patches.
 reading/space.py ball: a cube has the ball of an edge
     without head.depth
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-inner_product]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection]
 reading/space.py _masses: the greatest mass is an equal share
     others * ratio => others * one
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k-softmax]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/top_k]
 reading/space.py ball: it is the greater one of two
     min(balls, key=lambda each: each[0]) => max(balls, key=lambda each: each[0])
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-inner_product-orthant]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection]
 reading/space.py ball: it is the radius's wherever there is one
     min(balls, key=lambda each: each[0]) => balls[0]
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-inner_product-orthant]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection]
 reading/space.py ball: it is the box's wherever there is one
     min(balls, key=lambda each: each[0]) => balls[-1]
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/ball-about-0]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/ball]
 reading/space.py ball: of two alike it is the box's
     min(balls, key=lambda each: each[0]) => min(reversed(balls), key=lambda each: each[0])
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/balls-of-one-size]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/balls]
 reading/space.py Space.__init__: a norm's upper end is its lower end
     sqrt_ends(square << 2 * self.bits) => (sqrt_ends(square << 2 * self.bits)[0],) * 2
     soundness/test_containment.py::test_ranges_contain_the_truth
 reading/paradigms.py Activations.boxes_without: other patches are forgotten
     {**parts, dropped.patch: self._part(left)} => {dropped.patch: self._part(left)}
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/not-minimal]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/not]
 reading/masses.py Left.most: a stated mass is at most what is left
     self.low[k] + self.rest => self.rest
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/simplex-softmax]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/simplex]
 reading/masses.py Simplex.stated: where all masses are stated, the others say nothing of the lower end
     max(low, missing + left.high[k]) if every == count else low => low
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/simplex-all-stated]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/simplex]
 reading/masses.py Left.most: a stated mass may be what its statement says, whatever the others leave
     min(self.high[k], self.low[k] + self.rest) => self.high[k]
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/simplex-what-others-leave]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/simplex]
 reading/masses.py Against.by_prices: patches without statements pay nothing
     total += count * max(0, max(excess, default=0)) => total += max(0, max(excess, default=0))
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/assignment-prices]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/assignment]
 reading/masses.py Against.by_prices: prices of prototypes that gain nothing are paid
     sum((price for _, _, price in paid)) => sum(ceil_at(price, self._unit) for price in prices.values())
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/assignment-prices-unused]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/assignment]
 reading/masses.py heaviest_matching: a partner is lost
     partner[before[column]] => entering
     unit/checker/reading/test_assignment.py::test_random_prices_stay_below_the_truth_and_the_best_are_matched
 reading/quadratic.py Joint.target: a scale is forgotten
     -d * scale.rows[0][j] => -d
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-joint-euclidean-negated-wide-scaled]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin]
 reading/quadratic.py Joint.target: what a share leaves of a cosine is forgotten
     Fraction(sum(apart), 1 << places + 2 * space.bits) => error
     soundness/test_containment.py::test_ranges_contain_the_truth
@@ -610,68 +610,68 @@ reading/quadratic.py Joint.provable: without a statement, the domain's ranges ar
     => left + [PatchStatement(0, j, *(Fraction(side[j], 1 << self._space.bits)
                for side in (self._space.domain.lower, self._space.domain.upper))) for j in range(self._space.head.count)
                if all(s.prototype != j for s in left)]
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/joint-needed-over-the-space]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/joint]
 reading/facts.py Facts.least: a bound forgets the target's square
     without square << self.lift
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/cap-around-triangle]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/cap]
 reading/facts.py Facts.least: the ends of a fact change places
     low if w > 0 else high => high if w > 0 else low
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/cap-around-triangle]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/cap]
 reading/facts.py Facts.least: a product is not halved
     without self.parts
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-inner_product-quadratic-top_mean2]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection]
 reading/quadratic.py _Patch._kept: the other end that is stated counts
     max(bound, -stated[1]) => max(bound, -stated[0])
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/raw-prototypes-projection]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/raw]
 reading/facts.py Facts.squares: a target's square is not moved to the origin
     each - 2 * entry + square => each
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection]
 reading/quadratic.py QuadraticRule.ranges: the domain is dropped
     Ranges(lower, upper).met(self.space.domain) => Ranges(lower, upper)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/open-above-in-a-box]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/open]
 reading/quadratic.py QuadraticRule.pooled: patches without a statement are not looked at
     any(left[column] for column in columns) => all(left[column] for column in columns)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/mask-first-patch-alone]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/mask]
 reading/quadratic.py QuadraticRule._least: the patch that proves the most decides
     least[k] = bounds[k][patch] => least[k] = max(bounds[k].values())
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-projection-euclidean]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin]
 reading/quadratic.py Joint.margins: a combination's shares are whole numbers
     least / unit => least
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-joint-euclidean-negated-scaled]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin]
 reading/quadratic.py QuadraticRule.ranges: at most seven statements are taken together
     self._patch(statements) => self._patch(statements[:7])
     soundness/test_containment.py::test_eight_statements_about_a_patch_count
 reading/facts.py _moved: squares add up as lengths do
     ceil_shift((isqrt(square << space.bits) + 1 + length) ** 2, -space.bits)
     => square + ceil_shift(length ** 2, -space.bits)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-open-on-either-side]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin]
 reading/weights.py _Ascent._vertex: the weights leave out how far the latent may be
     [one - kappa * other for one, other in zip(self._tau, foot, strict=True)] => list(self._tau)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection]
 reading/weights.py Weights.__init__: floats are all there is
     FLOATS if quick else DECIMALS => FLOATS
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-cosine]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection]
 reading/facts.py enclosures: a target lies in the span of the basis
     without radius * (isqrt(max(0, rest)) + 1)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-projection-euclidean]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin]
 reading/facts.py enclosures: the latent lies above the foot
     without across * (isqrt(share) + 1)
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-projection-inner_product-ball-wide-open]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin]
 reading/facts.py enclosures: a basis is orthonormal
     without -share * excess
     unit/checker/reading/test_quadratic.py::test_a_ball_holds_what_is_true_whatever_the_frame[euclidean]
 reading/facts.py Facts.sums: products of prototypes are those of differences from the base
     entry - less => entry
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin-broken-joint-euclidean-negated-wide-scaled]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[reject/margin]
 reading/weights.py _Ascent.ascend: the first weights are not improved
     range(self._precision.rounds * (len(self.weights) + 1)) => ()
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/hypersphere-euclidean-unbounded-wide]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/hypersphere]
 reading/points.py points: a point may break what is stated
     without satisfies(facts, point)
     unit/checker/reading/test_quadratic.py::test_nothing_is_found_where_statements_contradict
 reading/points.py exact_inverse: the adjugate is not divided
     (grown * entry + a * b) // scale => grown * entry + a * b
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-cosine]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection]
 
 # Binary32.
 deployment.py gamma: roundings add up
@@ -708,10 +708,10 @@ read/formats.py nullable: a missing end is 0
     unit/checker/read/test_formats.py::test_reads_a_euclidean_head
 read/formats.py _object: of two fields of one name the last one counts
     never len(value) != len(pairs)
-    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/repeated-key]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/repeated]
 read/formats.py read_tensors: a header may be longer than the file
     never at != len(stored)
-    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/head-tail]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/head]
 read/head_file.py read_head_file: the digest is of the description alone
     hashlib.sha256(data) => hashlib.sha256(repr(description).encode('utf-8'))
     unit/checker/read/test_formats.py::test_reads_a_euclidean_head
@@ -720,23 +720,23 @@ read/head_file.py HeadFile._check_domain: a domain may be empty
     unit/checker/read/test_formats.py::test_a_ball_that_misses_the_box_is_refused_and_one_that_touches_it_is_not
 read/head_file.py HeadFile._check_tensors: numbers may be infinite
     without tensor.check_finite()
-    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/head-infinity]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/head]
 read/head_file.py HeadFile._check_pooling: means of distances go with every readout
     kind.startswith('max_minus') and self.readout.kind != 'linear'
     => kind == 'max_minus_mean' and self.readout.kind != 'linear'
     unit/checker/read/test_formats.py::test_parts_go_together_as_the_specification_says
 head.py _mask: both banks look everywhere
     ((0,),) * token + ((1,),) * (file.count - token) => ((0, 1),) * file.count
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection-euclidean-banks]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[accept/projection]
 read/latents.py Latents._digests: the digest leaves out the shape
     f'verale.latents.v1 {self._file.patches} {self._file.depth}\n'.encode('ascii') => b'verale.latents.v1\n'
     unit/checker/read/test_formats.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
 read/latents.py read_latents_file: numbers may be infinite
     without tensor.check_finite()
-    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/latents-nan]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/latents]
 read/network_file.py _check_tensors: weights may be infinite
     without tensor.check_finite()
-    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network-bias-infinite]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[picture/network]
 read/latents.py Latents.find: the first image is taken
     self._index_of[digest] => 0
     unit/checker/read/test_formats.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
@@ -745,34 +745,34 @@ read/latents.py Latents._digests: the sign of a zero is lost
     unit/checker/read/test_formats.py::test_finds_every_image_by_its_values_in_any_layout[NLD]
 certificate.py Certificate._check_statement: clauses may repeat
     type => id
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/clause-twice]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/clause]
 certificate.py Certificate.elements: of each prototype one statement is counted
     dict(sorted(named.items())) => dict.fromkeys(sorted(named), 1)
     unit/checker/test_auditor.py::test_a_true_certificate_is_proved
 certificate.py Certificate._check_parts: every readout has it
     (similarity.name, head.pooling, head.readout) == (name, 'max', 'linear')
     => (similarity.name, head.pooling) == (name, 'max')
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/joint-maximum]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/joint]
 certificate.py Certificate._check_parts: every pooling has it
     (similarity.name, head.pooling, head.readout) == (name, 'max', 'linear')
     => (similarity.name, head.readout) == (name, 'linear')
-    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/joint-top_mean]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/joint]
 certificate.py Certificate.check_against: mixed is there for inner products
     head.geometry not in PARADIGMS[self.paradigm]
     => head.geometry not in (*PARADIGMS[self.paradigm], *['inner_product'] * (self.paradigm == 'mixed'))
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/mixed-inner_product]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/mixed]
 certificate.py Certificate.check_against: mixed is there for masses
     head.geometry not in PARADIGMS[self.paradigm]
     => head.geometry not in (*PARADIGMS[self.paradigm], *['softmax'] * (self.paradigm == 'mixed'))
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/mixed-softmax]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/mixed]
 certificate.py Certificate.check_against: assignment is there for cosines
     head.geometry not in PARADIGMS[self.paradigm]
     => head.geometry not in (*PARADIGMS[self.paradigm], *['cosine'] * (self.paradigm == 'assignment'))
-    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/assignment-cosine]
+    corpus/test_messages.py::test_what_is_refused_is_told_why[malformed/assignment]
 certificate.py Certificate.check_against: assignment is there for inner products
     head.geometry not in PARADIGMS[self.paradigm]
     => head.geometry not in (*PARADIGMS[self.paradigm], *['inner_product'] * (self.paradigm == 'assignment'))
-    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/assignment-inner_product]
+    corpus/test_corpora.py::test_every_case_gets_its_verdict[malformed/assignment]
 
 # The steps of an audit, and what a user sees of them.
 verdict.py Verdict.claims: every claim is proved
@@ -906,7 +906,7 @@ proved/text.py _integers: signs are lost
     unit/checker/proved/test_text.py::test_a_head_as_it_is_written
 proved/text.py addition_text: prices are nothing
     {'assignment': b'prices', 'joint': b'joint'} => {'joint': b'joint'}
-    unit/checker/proved/test_text.py::test_what_a_paradigm_adds_to_the_reference_margin[assignment-prices]
+    unit/checker/proved/test_text.py::test_texts_of_the_corpora_are_those_of_the_independent_writer
 proved/text.py _layer: a clamp has one end
     settings.upper => settings.lower
     unit/checker/proved/test_text.py::test_texts_are_those_of_the_independent_writer[every kind]
@@ -960,7 +960,7 @@ proved/claims.py ProvedClaims._begun: a child of a fork asks its parent's progra
     unit/checker/test_auditor.py::test_a_pool_that_is_forked_after_it_was_used
 auditor.py Exclusive.alone: two threads are in at once
     self._locks.setdefault(os.getpid(), RLock()) => nullcontext()
-    unit/checker/test_auditor.py::test_threads[executable-proved]
+    unit/checker/test_auditor.py::test_threads[executable-proved-or-arb]
 proved/program.py find_program: the script takes the place of a program that is named
     without os.environ.get(VARIABLE)
     unit/checker/proved/test_audit.py::test_a_variable_that_names_no_executable_is_an_error[proved]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 from corpus.messages import FILE, message_of, refused
+from support.cases import grouped
 
 from verale.soundness.corpus.cases import Case
 
@@ -11,10 +11,10 @@ CASES = list(refused())
 RECORDED = dict(line.split(": ", 1) for line in FILE.read_text(encoding="utf-8").splitlines())
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_what_is_refused_is_told_why(case: Case) -> None:
+@grouped(CASES)
+def test_what_is_refused_is_told_why(group: list[Case]) -> None:
     """If another wording is meant, `PYTHONPATH=tests python -m corpus.messages --write`."""
-    assert message_of(case) == RECORDED.get(case.name)
+    assert {case.name: message_of(case) for case in group} == {case.name: RECORDED.get(case.name) for case in group}
 
 
 def test_every_message_is_one_of_a_case_and_says_something() -> None:

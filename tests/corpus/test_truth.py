@@ -57,7 +57,7 @@ def test_a_verdict_may_differ_where_a_case_is_beyond_the_reference_argument_alon
             assert case.allows(("PROVED", "")) == (case.mark == BEYOND), case.name
 
 
-@pytest.mark.parametrize("one_in", [8, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("one_in", [16, pytest.param(1, marks=pytest.mark.long)])
 def test_latents_that_break_a_claim_of_a_positive_margin_are_witnesses(one_in: int) -> None:
     """The checker, asked about the latents, says so too where the rival wins by them."""
     refuted = 0

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
+import pytest
+
 
 @contextmanager
 def case(*names: object) -> Iterator[None]:
@@ -60,3 +62,11 @@ def named(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
 
 def _tuple(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
+
+
+def grouped(cases: Iterable[Any]) -> Any:
+    """Parametrizes a test with cases of the corpora in groups, each named after what its names begin with."""
+    groups: dict[str, list[Any]] = {}
+    for each in cases:
+        groups.setdefault(each.name.partition("-")[0], []).append(each)
+    return pytest.mark.parametrize("group", groups.values(), ids=groups)

@@ -49,20 +49,27 @@ def _make(folder: Path) -> list[str]:
     return ["make", "--directory", str(_ROCQ), f"BUILD={folder}"]
 
 
+def _is_made(target: str) -> bool:
+    """Whether `make proved` has built it and no source is newer."""
+    ready = _BUILD / target
+    asked = [*_make(_BUILD), "--question", str(ready)]
+    return ready.exists() and not subprocess.run(asked, capture_output=True).returncode
+
+
 def build(shared: Path, target: str = "verale-proved") -> Path:
     """The executable, or another target: that of `make proved`, if it is there and no source is newer, or built in a
-    folder that several processes share. Skips the test where it cannot be built."""
-    ready = _BUILD / target
-    if (
-        ready.exists()
-        and not subprocess.run([*_make(_BUILD), "--question", str(ready)], capture_output=True).returncode
-    ):
-        return ready
+    folder that several processes share, from what `make proved` compiled. Skips the test where it cannot be built."""
+    if _is_made(target):
+        return _BUILD / target
     if _missing_tools():
         pytest.skip(f"the proved checker is not built here, which takes {_TOOLS}")
     shared.mkdir(exist_ok=True)
     with (shared / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (shared / "verale-proved").exists() and _is_made("verale-proved"):
+            compiled = shutil.ignore_patterns("theories")
+            shutil.copytree(_BUILD / "rocq", shared / "rocq", ignore=compiled, dirs_exist_ok=True)
+            shutil.copy2(_BUILD / "verale-proved", shared)
         made = subprocess.run([*_make(shared), str(shared / target)], capture_output=True, text=True, timeout=600)
     if made.returncode:
         pytest.fail(f"make proved failed:\n{made.stdout}{made.stderr}")

@@ -83,6 +83,7 @@ def test_a_box_holds_what_torch_gives_and_the_checkers_box(name: str, seed: int)
         box = checked(network, picture, "float32")
         for least, most in ((other, other), (real.lower, real.upper), (box.lower, box.upper)):
             assert bool((lower <= least).all() and (most <= upper).all())
+        assert bool((box.lower <= other).all() and (other <= box.upper).all())
         assert 0 < float((upper - lower).max()) < 1e-2
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import multiprocessing
 import os
 import pickle
@@ -21,7 +20,7 @@ from support import arithmetic, files
 from support.cases import every
 from support.rationals import cosine_ends
 
-from verale.checker import Auditor, LatentsError, Status, Verdict, check
+from verale.checker import Auditor, Status, Verdict, check
 from verale.checker.auditor import Exclusive
 from verale.checker.errors import FormatError, UnprovedError
 from verale.checker.numbers import StatementAt
@@ -220,38 +219,6 @@ def test_a_counterexample_refutes_whatever_latents_are_named_and_nothing_else(ke
     assert verdict.line("x").startswith("NOT_REFUTED  x  class 0  projection  1 statements  witness: ")
 
 
-@every(
-    ("witness", "reason", "message"),
-    [
-        # At 3/4 both are equally near: a tie, which enclosures of logarithms do not show. One ulp decides.
-        ([[0.25], [math.nextafter(0.75, 1)]], "refuted", ""),
-        ([[0.25], [0.75]], "witness", ""),
-        ([[0.25], [math.nextafter(0.75, 0)]], "witness", ""),
-        ([[math.nextafter(0.25, 1)], [1.0]], "instance", "statement 0 (patch 0, prototype 0) is false"),
-        ([[0.25], [math.nextafter(1.0, 2)]], "instance", "patch 1: a coordinate"),
-        ([[0.25]], "instance", "1 patches, expected the certificate's 2"),
-    ],
-)
-def test_what_is_not_certain_does_not_refute_and_the_part_that_fails_is_named(
-    witness: Any, reason: str, message: str
-) -> None:
-    verdict = refute(witness)
-    assert verdict.status is (Status.REFUTED if reason == "refuted" else Status.NOT_REFUTED)
-    assert verdict.reason == reason and message in verdict.message
-
-
-def test_another_head_a_malformed_certificate_and_what_is_no_image_of_the_head() -> None:
-    auditor, witness = Auditor(HEAD), files.latents([WITNESS])
-    other = files.head([[1.0, 0.0], [0.0, 2.0]], [[0.0], [1.0]])
-    verdict = auditor.refute(files.certificate(other, STATEMENTS, patches=2), witness)
-    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_REFUTED, "subject", 6)
-    for data in (b"", files.certificate(HEAD, [files.patch_statement(2, 0, 0.0, 1.0)], patches=2)):
-        assert auditor.refute(data, witness).status is Status.MALFORMED
-    for images in ([WITNESS, WITNESS], [[[0.25, 1.0]]]):
-        with pytest.raises(LatentsError, match="expected"):
-            auditor.refute(files.certificate(HEAD, STATEMENTS, patches=2), files.latents(images))
-
-
 # Statements at one image: true, false, and what no number of bits decides.
 
 
@@ -341,7 +308,8 @@ NEAR = files.patch_statement(0, 0, 0.0, 2.0**-40)
 GOOD = files.certificate(SHARED_HEAD, [NEAR], image=IMAGES[0])
 OPEN = files.certificate(SHARED_HEAD, [], image=IMAGES[0])
 SHARED_LATENTS = files.latents(IMAGES)
-SHARED_KERNELS = ("proved", "proved-or-arb", "arb", "mpmath")
+SHARED_KERNELS = ("proved-or-arb", "mpmath")
+"""The first asks the program, and arb for what it does not prove."""
 
 
 @pytest.fixture(params=["executable", "script"])
@@ -397,10 +365,10 @@ def _in_child(certificate: bytes) -> str:
 def test_a_pool_that_is_forked_after_it_was_used(kernel, auditor_of) -> None:
     _IN_CHILD[:] = [auditor_of(kernel)]
     assert said(_IN_CHILD[0], GOOD) == "PROVED"
-    certificates = [certificate for certificate, _ in EXPECTED] * 4
-    with multiprocessing.get_context("fork").Pool(4) as pool:
+    certificates = [certificate for certificate, _ in EXPECTED]
+    with multiprocessing.get_context("fork").Pool(2) as pool:
         found = pool.map(_in_child, certificates, chunksize=1)
-    assert found == [status for _, status in EXPECTED] * 4
+    assert found == [status for _, status in EXPECTED]
     assert said(_IN_CHILD.pop(), OPEN) == "NOT_PROVED", "its parent goes on with its own"
 
 
@@ -413,24 +381,24 @@ auditor = Auditor(head, None, "proved")
 def asked():
     assert auditor.check(certificate, entailment_only=True).status.value == "PROVED"
 asked()
-if not (child := os.fork()):
-    exec(sys.argv[1])
-    sys.exit(0)
-assert os.waitpid(child, 0)[1] == 0
-asked()
+for does in ("pass", "del auditor", "asked()", "asked(); os._exit(0)"):
+    if not (child := os.fork()):
+        exec(does)
+        sys.exit(0)
+    assert os.waitpid(child, 0)[1] == 0, does
+    asked()
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not fork")
-@pytest.mark.parametrize("does", ["pass", "del auditor", "asked()", "asked(); os._exit(0)"])
-def test_a_child_ends_whatever_it_does(does, auditor_of, tmp_path) -> None:
+def test_a_child_ends_whatever_it_does(auditor_of, tmp_path) -> None:
     (tmp_path / "head").write_bytes(SHARED_HEAD)
     (tmp_path / "certificate").write_bytes(files.certificate(SHARED_HEAD, [NEAR]))
     hidden = "from verale.checker.proved import program; program._BUILT = program._BROUGHT = '/none'\n"
     if not auditor_of("proved").executable.modules:
         hidden = ""
     (tmp_path / "forks.py").write_text(hidden + FORKS)
-    done = subprocess.run([sys.executable, "forks.py", does], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "forks.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -84,7 +84,7 @@ def test_a_range_is_taken_to_its_exact_range(row: Row, geometry: Geometry, kerne
     first, last = (max(-20, min(20, end)) for end in OBSERVABLES[geometry.kind])
     peaks = true.peak or [0.0] * 5
     with flint.ctx.workprec(1400):
-        for trial in range(8):
+        for trial in range(4):
             ends = [
                 sorted(int((first + (last - first) * generator.random()) * 2**where.bits) for _ in "lh") for _ in peaks
             ]
@@ -110,7 +110,7 @@ def test_the_inverse_of_a_monotone_one_bounds_what_has_that_similarity(
 ) -> None:
     similarity, arithmetic, bits = read_head(head_of(row, geometry).to_bytes()).similarity, load_arithmetic(kernel), 128
     draw, bounded = random.Random(5), 0
-    for _ in range(40):
+    for _ in range(20):
         j, x = draw.randrange(5), int((draw.random() ** 4 - (0 if similarity.falls else 0.3)) * 2**bits)
         x = max(x, 0) if similarity.name == "threshold" else x
         low, high = similarity.ends(arithmetic, j, x, x, bits, bits)

@@ -1,5 +1,5 @@
 """Computed in binary32, no latent leaves its ends: whatever the order of sums, with the errors that are allowed at
-their worst, with batch normalisation folded, and as torch computes it."""
+their worst, and with batch normalisation folded. As torch computes it: `tests/unit/bounds/test_network.py`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from math import prod
 from typing import Any
 
 import pytest
-import torch
 from support.network_binary32 import Adversary, folded, near
 from support.network_truth import Drawn, drawn
 from support.networks import layer
-from torch import nn
 
 from verale.checker.arithmetic import Arithmetic
 from verale.checker.errors import UnprovedError
@@ -59,11 +57,11 @@ def test_no_order_leaves_the_ends(first: int, kernel: Arithmetic) -> None:
             continue
         picture = pixels(network, seed)
         box = enclosed(network, picture, kernel)
-        for attempt in range(4):
+        for attempt in range(2):
             shape, latents = Adversary(100 * seed + attempt).given(network, picture)[network.layers[-1]["name"]]
             require_held(box, latents, shape)
             count += 1
-    assert count >= 28
+    assert count >= 14
 
 
 def batch_normed(seed: int) -> tuple[Drawn, dict[str, dict[str, Any]]]:
@@ -99,11 +97,11 @@ def batch_normed(seed: int) -> tuple[Drawn, dict[str, dict[str, Any]]]:
 
 
 def test_a_batch_normalisation_that_is_not_folded_stays_inside(kernel: Arithmetic) -> None:
-    for seed in range(10):
+    for seed in range(6):
         network, norms = batch_normed(seed)
         picture = pixels(network, seed)
         box = enclosed(network, picture, kernel)
-        for attempt in range(4):
+        for attempt in range(2):
             adversary = Adversary(seed * 50 + attempt)
             for given in (norms, None):  # as it was, and folded
                 shape, latents = adversary.given(network, picture, given)["d"]
@@ -150,87 +148,6 @@ def test_the_worst_function_stays_inside_and_no_end_leaves_its_range(kind: str, 
         assert (0 if kind == "sigmoid" else -one) <= least and most <= one
         assert least <= max(0 if kind == "sigmoid" else -one, (low >> real.bits - computed.bits) - 16 * size / 2**24)
         assert min(one, (high >> real.bits - computed.bits) + 16 * size / 2**24) <= most
-
-
-def module() -> nn.Module:
-    """A small residual network, in eval mode, with numbers of its own."""
-    torch.manual_seed(7)
-
-    class Block(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.conv1, self.norm1 = nn.Conv2d(1, 6, 3, 2, 1, bias=False), nn.BatchNorm2d(6)
-            self.conv2, self.norm2 = nn.Conv2d(6, 6, 3, 1, 1), nn.BatchNorm2d(6)
-            self.conv3 = nn.Conv2d(6, 3, 1)
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            x = nn.functional.max_pool2d(torch.relu(self.norm1(self.conv1(x))), 3, 2, 1)
-            x = torch.relu(self.norm2(self.conv2(x)) + x)
-            return torch.sigmoid(self.conv3(nn.functional.avg_pool2d(x, 2, 1)))
-
-    built = Block().eval()
-    for norm in (built.norm1, built.norm2):
-        for values, low, high in ((norm.running_mean, -1, 1), (norm.running_var, 0.1, 2), (norm.weight, -2, 2)):
-            nn.init.uniform_(values, low, high)  # type: ignore[arg-type]  # there are buffers
-    return built
-
-
-def frozen(built: Any) -> Drawn:
-    """The same as a network file, folded in binary64."""
-    tensors: dict[str, Any] = {}
-    for conv, norm in (("conv1", "norm1"), ("conv2", "norm2")):
-        own, normal = getattr(built, conv), getattr(built, norm)
-        numbers = {"weight": own.weight, "mean": normal.running_mean, "var": normal.running_var}
-        numbers |= {"gamma": normal.weight, "beta": normal.bias} | ({} if own.bias is None else {"bias": own.bias})
-        parts = folded({name: values.double().tolist() for name, values in numbers.items()})
-        tensors |= {
-            f"{conv}.{name}": values for name, values in zip(("weight", "bias", "magnitude"), parts, strict=True)
-        }
-    tensors |= {"conv3.weight": built.conv3.weight.double().tolist(), "conv3.bias": built.conv3.bias.double().tolist()}
-    layers = [
-        layer("conv1", "conv2d", "picture", stride=[2, 2], padding=[1, 1]),
-        layer("relu1", "relu", "conv1"),
-        layer("pool", "max_pool2d", "relu1", kernel=[3, 3], stride=[2, 2], padding=[1, 1]),
-        layer("conv2", "conv2d", "pool", padding=[1, 1]),
-        layer("sum", "add", "conv2", "pool"),
-        layer("relu2", "relu", "sum"),
-        layer("mean", "avg_pool2d", "relu2", stride=[1, 1]),
-        layer("conv3", "conv2d", "mean"),
-        layer("latents", "sigmoid", "conv3"),
-    ]
-    return Drawn(layers, tensors, (1, 16, 16), [0.4], [0.3])
-
-
-@pytest.mark.filterwarnings("ignore:TF32 acceleration")  # of GPUs, which no test has
-def test_what_torch_computes_lies_inside(kernel: Arithmetic) -> None:
-    """With one thread and with two, with oneDNN and without; and the real latents do too."""
-    built = module()
-    network = frozen(built)
-    threads = torch.get_num_threads()
-    for seed in range(2):
-        picture = pixels(network, seed)
-        box, real = (enclosed(network, picture, kernel, arithmetic) for arithmetic in ("float32", "real"))
-        values = torch.tensor(list(picture), dtype=torch.uint8).view(1, 1, 16, 16)
-        for count, one_dnn in product((1, 2), (True, False)):
-            torch.set_num_threads(count)
-            try:
-                with torch.no_grad(), torch.backends.mkldnn.flags(enabled=one_dnn):
-                    latents = built((values.float() / 255 - 0.4) / 0.3)[0].double()
-            finally:
-                torch.set_num_threads(threads)
-            found = {
-                tuple(at): float(latents[tuple(at)])
-                for at in torch.cartesian_prod(*map(torch.arange, latents.shape)).tolist()
-            }
-            require_held(box, found, tuple(latents.shape))
-        shift = real.bits - box.bits
-        for wide, narrow in ((box.lower, real.lower), (box.upper, real.upper)):
-            pairs = [pair for rows in zip(wide, narrow, strict=True) for pair in zip(*rows, strict=True)]
-            assert (
-                all(w << shift <= n for w, n in pairs) if wide is box.lower else all(w << shift >= n for w, n in pairs)
-            )
-        widest = max(b - a for rows in zip(box.lower, box.upper, strict=True) for a, b in zip(*rows, strict=True))
-        assert widest < 2**box.bits / 1000
 
 
 @pytest.mark.parametrize("ends", [(0.1, 0.7), (-0.3, 6.0), (0.0, 1 / 3), (-(2.0**-30), 2.0**-30 / 3)])

@@ -140,7 +140,7 @@ def test_that_it_dies_or_gives_up_or_hangs_is_an_answer_and_its_memory_is_free(
     talk = talks(OF_QUESTIONS + body, told=True)
     pid = talk._process.pid
     assert talk.is_open
-    monkeypatch.setattr(dialogue, "_STARTING", 0.5 if milliseconds == 10 else 30.0)
+    monkeypatch.setattr(dialogue, "_STARTING", 0.1 if milliseconds == 10 else 30.0)
     assert talk.ask("entails", b"x\n", milliseconds) == answer
     assert not talk.is_open and not is_alive(pid)
 
@@ -156,7 +156,7 @@ def test_that_it_died_meanwhile_is_an_answer(talks: Talks) -> None:
 def test_an_executable_that_does_not_read_is_ended(talks: Talks, monkeypatch) -> None:
     """More is sent than a pipe holds."""
     talk = talks("time.sleep(600)")
-    monkeypatch.setattr(dialogue, "_STARTING", 0.5)
+    monkeypatch.setattr(dialogue, "_STARTING", 0.1)
     assert talk.ask("head", b"x" * 2**22, 10).word == "limit"
 
 
@@ -192,7 +192,7 @@ def test_where_nobody_can_wait_for_a_pipe_a_timer_ends_it(talks: Talks, monkeypa
     monkeypatch.setattr(dialogue, "_CAN_WAIT", False)
     talk = talks("if question == 'refuted': time.sleep(600)\nreturn 'proved'[: 9 * len(asked) - 9]", told=True)
     assert talk.ask("entails", b"x\n", 1000).word == "proved"
-    monkeypatch.setattr(dialogue, "_STARTING", 0.5)
+    monkeypatch.setattr(dialogue, "_STARTING", 0.1)
     assert talk.ask("refuted", b"x\n", 10).word == "ended"
     assert not talk.is_open
 

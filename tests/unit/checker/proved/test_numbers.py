@@ -215,7 +215,7 @@ def corpus(one_in: int) -> Iterator[tuple[str, ValuedClaims, Certificate, Image 
         yield each.name, claims_of(each.head), certificate, image
 
 
-@pytest.mark.parametrize("one_in", [7, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("one_in", [14, pytest.param(1, marks=pytest.mark.long)])
 def test_no_margin_is_less_than_one_that_is_proved(one_in: int) -> None:
     """Of every paradigm of the corpora; and what the head computes for the image complies."""
     paradigms = set()

@@ -159,9 +159,9 @@ def test_integers_of_every_size(at_once, show) -> None:
     """From one digit to more than a machine integer has, of either sign."""
     digits = ("f" * 33, "1" + "0" * 32, "9e3779b97f4a7c15" * 3)
     sizes = [int(each[:size], 16) for size in range(1, 34) for each in digits]
-    for pair in ([value, -value] for value in [0, *sizes]):
-        shown = show([small()[0], f"P prices 1 0 1 2 {pair[0]:x} {pair[1]:x}"], at_once)[1]
-        assert shown[0][-1] == pair
+    pairs = [[value, -value] for value in [0, *sizes]]
+    shown = show([small()[0], *(f"P prices 1 0 1 2 {one:x} {other:x}" for one, other in pairs)], at_once)[1:]
+    assert [each[0][-1] for each in shown] == pairs
 
 
 @pytest.mark.parametrize("which", range(6), ids=["head", "certificate", "image", "prices", "network", "picture"])
@@ -246,9 +246,9 @@ def test_floats_of_every_size(show) -> None:
     """Subnormal numbers and the least normal one, those with few and with many digits, both zeros."""
     least, most = 2.0**-1074, 1.7976931348623157e308
     sizes = [least, 3 * least, 2.0**-1022 - least, 2.0**-1022, 0.1, 1.0, 2.0**53 - 1, most]
-    for pair in ([value, -value] for value in [0.0, *sizes]):
-        shown = show([small()[0], line_of("I", text_of_image([pair]))])[1]
-        assert over(shown["image_unit"], shown["rows"]) == [list(map(Fraction, pair))]
+    pairs = [[value, -value] for value in [0.0, *sizes]]
+    shown = show([small()[0], *(line_of("I", text_of_image([pair])) for pair in pairs)])[1:]
+    assert [over(each["image_unit"], each["rows"]) for each in shown] == [[list(map(Fraction, pair))] for pair in pairs]
 
 
 def test_an_image_ends_with_its_line(show) -> None:

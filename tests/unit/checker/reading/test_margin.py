@@ -76,7 +76,7 @@ def tree_value(
 def test_of_a_soft_tree_is_the_least_difference_over_the_box(count: int) -> None:
     """Affine in each activation, so least at a corner; rounded down by less than a unit a node."""
     generator = random.Random(count)
-    for _ in range(25):
+    for _ in range(10):
         tree = grown(generator, count)
         weight = [[generator.gauss(0, 1) for _ in range(count + 1)] for _ in range(3)]
         built = ExactHead(
@@ -186,7 +186,7 @@ def by_hand(weight: list[list[float]], predicted: int, rival: int, a: list[float
 
 def test_what_is_taken_back_is_exact() -> None:
     generator = random.Random(3)
-    for _ in range(200):
+    for _ in range(80):
         weight = [[generator.choice((-1.5, -0.25, 0.0, 0.0, 0.75, 2.0)) for _ in range(5)] for _ in range(3)]
         head, a = read_head(data(weight)), [generator.randrange(9) / 8 for _ in range(5)]
         for y in range(3):
