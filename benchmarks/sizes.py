@@ -37,12 +37,11 @@ from verale.certificate.words import lower_end, upper_end
 from verale.checker import Auditor, Status
 from verale.demo.network import RUN, load_images, load_network
 from verale.head import Head, as_patches
-from verale.paradigms import READABLE
+from verale.paradigms import HIGHEST, READABLE
 from verale.search import Batches, SearchOptions
-from verale.search.activations import Activations
-from verale.search.digits import FEWEST_DIGITS
-from verale.search.paradigms.of_activations import highest
-from verale.search.problem import Problem, UnexplainedError
+from verale.search.digits import EXACT_DIGITS, FEWEST_DIGITS
+from verale.search.paradigms.of_activations import TopKSearch
+from verale.search.problem import NoExplanation, Problem
 
 __all__ = ["Measured", "main", "measure", "measure_before", "page"]
 
@@ -148,12 +147,10 @@ def measure_before(head: Head, latents: Tensor) -> Measured:
     measured = Measured("top_k, before", proved=None)
     for image in latents:
         start = time.process_time()
-        activations = Activations(Problem.of(head, as_patches(image[None])))
-        try:
-            first, stated = highest(activations)
-            measured.sizes.append(activations.shrunk(stated, first)[0].size)
-        except UnexplainedError:
-            measured.sizes.append(None)
+        problem = Problem.of(head, as_patches(image[None]))
+        search = TopKSearch(head, problem.patches, SearchOptions("top_k", order=HIGHEST, digits=EXACT_DIGITS))
+        (found,) = search.solve(problem, [math.inf])
+        measured.sizes.append(None if isinstance(found, NoExplanation) else len(found.statements))
         measured.explain_seconds += time.process_time() - start
     return measured
 

@@ -686,9 +686,9 @@ rounding/enclosure.py root: square roots are only nearly right
 search/linked.py WholeMargins.fall_short: no margin of one patch is bounded as a whole
     (terms.sum(1) < -_ROUNDED * terms.abs().sum(1)) & (place.square().sum(1) <= self._radius**2) => True
     unit/search/test_linked.py::test_of_one_patch_no_statement_is_claimed_where_the_whole_margin_is_proved[negated]
-search/several.py _OfActivations.left: a statement that neighbours imply is kept
-    self._search.shrunk(self.problem, self._activations.explanation(stated, minimal))
-    => self._activations.explanation(stated, minimal)
+search/several.py _OfActivations.explanation: a statement that neighbours imply is kept
+    self._search.shrunk(self.problem, self._activations.explanation(self._stated(items)))
+    => self._activations.explanation(self._stated(items))
     unit/search/test_linked.py::test_several_explanations_claim_no_more
 report/page.py of_kernel: whatever the environment names is proved right
     never variable and PROVED in CHOICES.get(name, ())

@@ -24,10 +24,14 @@ from verale.errors import UsageError
 from verale.head import Head, Identity, Linear, MaxPooling, Negated, TopMeanPooling
 from verale.rounding import Enclosure, root
 from verale.search.activations import Stated
+from verale.search.costs import UNIT_COSTS, Costs
+from verale.search.covers import one_by_one
 from verale.search.problem import NOISE
 
 _FAR = 1e100
 """Stands for infinity: the square of a coordinate at which a margin without bounds is below 0."""
+_KEPT = 0.5
+"""The share of the least margin that stays when statements lose a side."""
 _TOGETHER = 2
 """Of the statements that margins allow to go, by what each of them alone costs, one in so many goes at once."""
 _ROUNDED = 1e-9
@@ -51,22 +55,21 @@ class Linked:
         except UsageError:
             self._lipschitz = _Unlinked(self._range)
 
-    @property
-    def says_more(self) -> bool:
-        """Whether activations say something of each other, or a margin is bounded as a whole."""
-        return not isinstance(self._lipschitz, _Unlinked) or self._whole is not None
-
     def proved(self, margins: Margins, statements: Sequence[Statement]) -> Tensor:
         """(C,) lower bounds of the margins of one image, given statements about activations and clauses."""
         return _least_margins(margins, self.box(Stated.of(statements, self._head.size))[None])[0]
 
-    def shrunk(self, margins: Margins, statements: Sequence[Statement]) -> tuple[list[Statement], Tensor, bool]:
-        """The statements without those that the others make needless: first clauses, then the statements without which
-        the least margin stays greatest, some of them together, until none is left.
+    def shrunk(
+        self, margins: Margins, statements: Sequence[Statement], costs: Costs = UNIT_COSTS
+    ) -> tuple[list[Statement], Tensor, bool]:
+        """The statements without those that the others make needless: the costliest first, of these clauses first, then
+        those without which the least margin stays greatest, some of them together, until none is left. Before that they
+        lose the sides that are hardly needed.
 
         Args:
             margins: of one image.
             statements: an explanation by activations, as it is written.
+            costs: what statements cost.
 
         Returns:
             What is left, the margins (C,) that it proves, and whether all of it is needed: without any one of them the
@@ -75,10 +78,10 @@ class Linked:
 
         Soundness: each deletion is proved.
         """
+        statements = self._one_sided(margins, statements)
         own = [each for each in statements if isinstance(each, ActivationStatement)]
-        clauses = tuple(each for each in statements if not isinstance(each, ActivationStatement))
-        stated = Stated.of(own, self._head.size)
-        rows = self._rows(stated)[[stated.prototypes.index(each.prototype) for each in own]]
+        clauses: tuple[Statement, ...] = tuple(each for each in statements if not isinstance(each, ActivationStatement))
+        rows = self._rows(Stated.of(own, self._head.size))
 
         @cache
         def around(*of: Statement) -> Enclosure:
@@ -87,25 +90,28 @@ class Linked:
         def proved(rows: Enclosure, *of: Statement) -> Tensor:
             return _least_margins(margins, _met(rows, around(*of))[None])[0]
 
-        for each in clauses:
-            fewer = tuple(other for other in clauses if other is not each)
-            if bool((proved(rows, *fewer) > 0).all()):
-                clauses = fewer
+        def without_needless(of: tuple[Statement, ...], least: float) -> tuple[Statement, ...]:
+            for each in of:
+                fewer = tuple(other for other in of if other is not each)
+                if costs.of_statement(each) >= least and bool((proved(rows, *fewer) > 0).all()):
+                    of = fewer
+            return of
+
+        each = torch.tensor([costs.of_statement(one) for one in own], dtype=torch.float64)
+        clauses = without_needless(clauses, float(each.amax()) if len(own) else 0.0)
         most = torch.full((len(own), self._head.classes), math.inf, dtype=torch.float64)  # what was found before
         while True:
             now = proved(rows, *clauses)
-            # (S, P) without each row, or tighter: what it says of those that a clause exempts is not taken away
-            alone = around(*clauses)
-            lower, upper = (end.expand(len(own), -1) for end in (alone.lower, alone.upper))
-            if len(own) > 1:
-                lower = torch.maximum(-_least_of_others(-rows.lower), lower)
-                upper = torch.minimum(_least_of_others(rows.upper), upper)
-            without = torch.minimum(_least_margins(margins, Enclosure.unchecked(lower, upper)), most)
+            without = torch.minimum(_least_margins(margins, self._alone(rows, around(*clauses))), most)
             least = without.amin(1)
             order = least.argsort(descending=True, stable=True)
+            order = order[each[order].argsort(descending=True, stable=True)]
             order = order[least[order] > 0]
-            if not len(order):
-                break
+            if not len(order):  # then the clauses that cost less
+                before, clauses = clauses, without_needless(clauses, 0.0)
+                if clauses == before:
+                    break
+                continue
             lost = (now - without[order]).nan_to_num(0.0, 0.0, 0.0).cumsum(0)
             count = max(1, int((lost < now).all(1).long().cumprod(0).sum()) // _TOGETHER)
             while count:
@@ -113,14 +119,50 @@ class Linked:
                 rest = [place for place in range(len(own)) if place not in gone]
                 bound = proved(rows[rest], *clauses)
                 if bool((bound > 0).all()):
-                    own, rows, most = [own[place] for place in rest], rows[rest], most[rest]
+                    own, rows, most, each = [own[place] for place in rest], rows[rest], most[rest], each[rest]
                     break
                 if count == 1:  # in a product of other shape the last bits are others
                     most[order[0]] = bound
                 count //= 2
-        bounds = [proved(rows, *(other for other in clauses if other is not each))[None] for each in clauses]
+        bounds = [proved(rows, *(other for other in clauses if other is not one))[None] for one in clauses]
         needed = not bool(self.may_be_proved(margins, torch.cat([without, *bounds])[None]).any())
         return [*own, *clauses], now, needed
+
+    def _one_sided(self, margins: Margins, statements: Sequence[Statement]) -> tuple[Statement, ...]:
+        """Statements without sides that are hardly needed: of each the side whose loss leaves more, those first that
+        leave most, as long as enough of the least margin stays. Each counts by itself, so that what sides cost mostly
+        adds up."""
+        stated = Stated.of(statements, self._head.size)
+        box, free = (self._range.intersect(ends) for ends in (stated.ends, Enclosure.unchecked(*stated.clauses)))
+        own = torch.tensor(stated.prototypes, dtype=torch.int64)
+        (whole,), row = _least_margins(margins, box[None]), torch.arange(len(own))
+        lower, upper = (end.repeat(2, len(own), 1) for end in (box.lower, box.upper))
+        upper[0, row, own], lower[1, row, own] = free.upper[own], free.lower[own]
+        lost = whole - torch.stack(
+            [_least_margins(margins, Enclosure.unchecked(*each)) for each in zip(lower, upper, strict=True)]
+        )
+        lost = lost.nan_to_num(0.0, math.inf, 0.0)
+        least, side = (whole - lost).amin(2).max(0)
+        order, kept = least.argsort(descending=True, stable=True), _KEPT * float(whole.amin())
+        gone, _ = one_by_one(whole, lost[side, row][order], kept)
+        chosen = order[gone]
+        while True:  # where margins are no sums, fewer go than each alone could
+            low, high = stated.lower.clone(), stated.upper.clone()
+            low[own[chosen[side[chosen] > 0]]], high[own[chosen[side[chosen] == 0]]] = -math.inf, math.inf
+            sided = stated.with_ends(low, high)
+            ends = self._range.intersect(sided.ends)
+            if not len(chosen) or float(_least_margins(margins, ends[None]).amin()) >= kept:
+                return sided.statements(ActivationStatement)
+            chosen = chosen[: len(chosen) // 2]
+
+    @staticmethod
+    def _alone(rows: Enclosure, around: Enclosure) -> Enclosure:
+        """(S, P) without each row, or tighter: what it says of those that a clause exempts is not taken away."""
+        lower, upper = (end.expand(len(rows.lower), -1) for end in (around.lower, around.upper))
+        if len(lower) > 1:
+            lower = torch.maximum(-_least_of_others(-rows.lower), lower)
+            upper = torch.minimum(_least_of_others(rows.upper), upper)
+        return Enclosure.unchecked(lower, upper)
 
     def may_be_proved(self, margins: Margins, without: Tensor) -> Tensor:
         """(N, B) bool: whether a checker that rounds less may prove the class of N images at margins (N, B, C)."""

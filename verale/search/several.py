@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, cast
 
+import torch
 from torch import Tensor
 
 from verale.bounds import check_domain
@@ -23,7 +24,7 @@ from verale.certificate.statements import subjects_of
 from verale.errors import CertificateError, UsageError
 from verale.head import Head, digest
 from verale.paradigms import PARADIGMS, paradigms_of
-from verale.search.activations import CEILING, FLOOR, Activations, Item
+from verale.search.activations import Activations, Stated
 from verale.search.covers import Cover
 from verale.search.digits import EXACT_DIGITS
 from verale.search.options import SearchOptions
@@ -121,7 +122,7 @@ def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0, remember:
                 order.sort(key=vocabulary.last.__contains__)
 
             def step(order: list[Any] = order) -> Certificate | None:
-                left = vocabulary.left(order)
+                left = vocabulary.explanation(_needed(vocabulary.entails, order))
                 if _subjects(left.statements) in seen or not bool((left.margins > 0).all()):
                     return None
                 return replace(left, margins=shortened(left.margins)).certificate(head, *given)
@@ -148,33 +149,53 @@ def _usual(problem: Problem, search: ParadigmSearch) -> list[Statement]:
     return solution.statements
 
 
+def _needed(entails: Callable[[list[Any]], bool], order: list[Any]) -> list[Any]:
+    """What is left after dropping in this order, as many at once as can be, by bisection; then the next one is
+    needed."""
+    needed: list[Any] = []
+    while order and not entails(needed):
+        low, high = 0, len(order)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if entails(needed + order[middle:]) else (low, middle)
+        needed, order = [*needed, order[low]], order[low + 1 :]
+    return needed
+
+
 class _OfActivations:
-    """Statements about each activation, and the clauses of the explanation that `explain` gives.
+    """Statements about each of P activations, and the clauses of the explanation that `explain` gives.
 
     Attributes:
         problem: the image.
-        items: what the statements are about that orders shuffle.
+        items: what the statements are about that orders shuffle: prototypes; P is the ceiling, and P + 1 the floor.
         last: those that `explain` uses.
     """
 
     def __init__(self, problem: Problem, search: OneByOne) -> None:
         self.problem, self._activations, self._search = problem, Activations(problem), search
-        usual = _usual(problem, search)
+        usual, size = _usual(problem, search), problem.head.size
         ceiling = next((each.upper for each in usual if isinstance(each, OrderStatement)), math.inf)
         floor = next((each.lower for each in usual if isinstance(each, FloorStatement)), -math.inf)
-        self._all = self._activations.cover(Cover(list(range(problem.head.size)), ceiling, floor))
-        self.items: list[Item] = [*self._all.prototypes, CEILING, FLOOR]
-        self.last: set[Item] = {each.prototype for each in usual if isinstance(each, ActivationStatement)}
-        self.last |= {CEILING, FLOOR}
+        self._all = self._activations.cover(Cover(list(range(size)), ceiling, floor))
+        self.items = list(range(size + 2))
+        self.last = {each.prototype for each in usual if isinstance(each, ActivationStatement)} | {size, size + 1}
 
-    def left(self, order: list[Item]) -> Explanation:
-        """What is left after dropping in this order."""
-        stated, minimal = self._activations.without_needless(self._all, order)
-        return self._search.shrunk(self.problem, self._activations.explanation(stated, minimal))
+    def entails(self, items: list[int]) -> bool:
+        """Whether the statements about some items prove the class."""
+        return self._activations.least(self._stated(items)) > 0
+
+    def explanation(self, items: list[int]) -> Explanation:
+        """What is left of statements all of which are needed: some that others imply may go."""
+        return self._search.shrunk(self.problem, self._activations.explanation(self._stated(items)))
+
+    def _stated(self, items: list[int]) -> Stated:
+        made = torch.zeros(len(self.items), dtype=torch.bool).index_fill(0, self.problem.index(items), True)
+        own = torch.cat([made[:-2], made[-1:]]), made[:-1]
+        return self._all.with_ends(self._all.lower.where(own[0], -math.inf), self._all.upper.where(own[1], math.inf))
 
 
 class _OfPatches:
-    """Statements about each patch and each prototype; see `_OfActivations`."""
+    """Statements about each patch and each prototype, by what they are about; see `_OfActivations`."""
 
     def __init__(self, problem: Problem, search: OfPatches) -> None:
         head = problem.head
@@ -188,28 +209,19 @@ class _OfPatches:
         pairs = [(patch, j) for patch in range(problem.patches) for j in range(head.size)]
         self.items = pairs if hidden is None else [pair for pair in pairs if not bool(hidden[pair])]
         self.last = set(pairs_of(_usual(problem, search)))
-        if not self._entails(self.items):
+        if not self.entails(self.items):
             raise UnexplainedError(UNSETTLED.reason)
 
-    def left(self, order: list[Pair]) -> Explanation:
-        """As many statements are dropped at once as can be, by bisection; then the next one is needed."""
-        pairs: list[Pair] = []
-        while order and not self._entails(pairs):
-            low, high = 0, len(order)
-            while high - low > 1:
-                middle = (low + high) // 2
-                low, high = (middle, high) if self._entails(pairs + order[middle:]) else (low, middle)
-            pairs, order = [*pairs, order[low]], order[low + 1 :]
-        doubtful = not_surely_needed(self.problem, self._paradigm, pairs)
+    def entails(self, items: list[Pair]) -> bool:
+        return bool((self._margins(items) > 0).all())
+
+    def explanation(self, items: list[Pair]) -> Explanation:
+        pairs, doubtful = items, not_surely_needed(self.problem, self._paradigm, items)
         if doubtful:
             pairs = without_doubtful(self.problem, self._paradigm, pairs, doubtful)
             doubtful = not_surely_needed(self.problem, self._paradigm, pairs)
         (margins,) = self._margins(sorted(pairs))
-        statements = statements_about(self.problem, sorted(pairs))
-        return Explanation(statements, margins, not doubtful)
-
-    def _entails(self, pairs: list[Pair]) -> bool:
-        return bool((self._margins(pairs) > 0).all())
+        return Explanation(statements_about(self.problem, sorted(pairs)), margins, not doubtful)
 
     def _margins(self, pairs: list[Pair]) -> Tensor:
         """(1, C) proved margins."""

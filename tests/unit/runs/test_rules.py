@@ -150,7 +150,13 @@ def test_an_explanation_that_is_not_proved_is_said_to_be_none(files, tmp_path, m
 
 
 STEPS = {
-    "attribute": (searching._OfActivations, "left", "attribution.found", ("--image", 1, "--count", 4), ("--seed", 1)),
+    "attribute": (
+        searching._OfActivations,
+        "explanation",
+        "attribution.found",
+        ("--image", 1, "--count", 4),
+        ("--seed", 1),
+    ),
     "rules": (fitting._Fit, "_best", "rules.found", ("--count", 2, "--paradigm", "top_k"), ("--paradigm", "sparse")),
 }
 

@@ -220,12 +220,6 @@ def test_a_statement_about_a_prototype_beside_another_is_not_needed() -> None:
         assert one.lower[1] > 0.99
 
 
-@pytest.mark.parametrize("name", ["softmax", "inner product", "masked", "cosine banks", "top mean", "quartic"])
-def test_activations_of_other_heads_say_nothing_of_each_other(name) -> None:
-    head = small_head(name) if name == "softmax" else varied_head(name)
-    assert not Linked(head, 5).says_more
-
-
 def test_links_of_many_prototypes_are_computed_as_they_are_used(monkeypatch) -> None:
     """A table of them would take more memory than a head of 10,000 prototypes may."""
     for name in HEADS:

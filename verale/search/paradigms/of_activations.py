@@ -108,7 +108,7 @@ class OneByOne(OfActivations):
 
 
 class OfActivationsAlone(OneByOne):
-    """One whose statements are about nothing else."""
+    """One whose statements are about nothing else: all of them that are needed (`Linked.shrunk`)."""
 
     priced: ClassVar[type[Any] | None] = PricedActivations
 
@@ -117,9 +117,7 @@ class OfActivationsAlone(OneByOne):
         self._linked = Linked(head, patches)
 
     def shrunk(self, problem: Problem, found: Explanation) -> Explanation:
-        if not self._linked.says_more:
-            return found
-        return Explanation(*self._linked.shrunk(problem.margins, found.statements))
+        return Explanation(*self._linked.shrunk(problem.margins, found.statements, problem.costs))
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         return self._linked.proved(problem.margins, statements)
@@ -127,9 +125,7 @@ class OfActivationsAlone(OneByOne):
 
 class TopKSearch(OfActivationsAlone):
     """Where the readout is linear, ceiling, floor and stated activations are chosen freely, so that they are few
-    (`Covers`). Otherwise, or where that is asked for, the highest activations are stated (`highest`). Each statement is
-    dropped if the class still follows without it: the clauses first, then the activation that the cover needs least, or
-    the lowest."""
+    (`Covers`). Otherwise, or where that is asked for, the highest activations are stated (`highest`)."""
 
     name = "top_k"
 
@@ -141,22 +137,20 @@ class TopKSearch(OfActivationsAlone):
     def explain(self, problem: Problem, most: float) -> Explanation:
         activations = Activations(problem)
         covers = activations.covers if self.options.order != HIGHEST else None
-        found = activations.left_of(covers.best(activations.clauses) if covers else None)
-        if found is not None:
-            return found
+        cover = covers.best(activations.clauses) if covers else None
+        if cover is not None and activations.least(stated := activations.cover(cover)) > 0:
+            return activations.explanation(stated)
         try:
-            first, stated = highest(activations)
+            return activations.explanation(highest(activations))
         except UnexplainedError:
             # A ceiling above every avoided activation is too high; one below some of them, or a floor, may serve.
             if problem.avoid:
                 raise UnexplainedError(NONE_FOUND) from None
             raise
-        return activations.smallest(stated, first)
 
 
 class SparseSearch(OfActivationsAlone):
-    """It begins with a small cover (`Covers`), or with all activations where rounding leaves no cover. Each statement
-    is dropped if the class still follows without it: first the one that the cover needs least, or the smallest."""
+    """It begins with a small cover (`Covers`), or with all activations where rounding leaves no cover."""
 
     name = "sparse"
 
@@ -167,27 +161,26 @@ class SparseSearch(OfActivationsAlone):
     def explain(self, problem: Problem, most: float) -> Explanation:
         activations = Activations(problem)
         covers = activations.covers
-        found = activations.left_of(covers.plain(activations.clauses) if covers else None)
-        if found is not None:
-            return found
-        order = activations.highest_first
-        stated = activations.state(order)
+        cover = covers.plain(activations.clauses) if covers else None
+        if cover is not None and activations.least(stated := activations.cover(cover)) > 0:
+            return activations.explanation(stated)
+        stated = activations.state(problem.avoid.prototypes_left(problem.head.size))
         margins = activations.margins(stated)
         if not bool((margins > 0).all()):
             raise UnexplainedError(
                 f"class {int(margins.argmin())} stays open (margin >= {below(float(margins.amin()))}) though every"
                 " activation that could help is stated"
             )
-        return activations.smallest(stated, order)
+        return activations.explanation(stated)
 
 
-def highest(activations: Activations) -> tuple[list[int], Stated]:
+def highest(activations: Activations) -> Stated:
     """The least k such that the class follows from the k highest activations, and that no other exceeds the k-th.
 
     Avoided prototypes are not among the k; where one of them is higher than the k-th, it is what no other exceeds.
 
     Returns:
-        The prototypes, the highest first, and what is stated: their activations, and a ceiling that exempts them.
+        What is stated: their activations, and a ceiling that exempts them.
 
     Raises:
         UnexplainedError: all activations that may be stated do not prove the class together.
@@ -199,14 +192,14 @@ def highest(activations: Activations) -> tuple[list[int], Stated]:
     rank = upper.argsort(descending=True, stable=True)
     rank, avoided = rank[left[rank]], upper[~left]
 
-    def at(k: int) -> tuple[list[int], Stated]:
+    def at(k: int) -> Stated:
         first, below = rank[:k].tolist(), torch.ones_like(left)
         below[first] = False
         ceiling = float(torch.cat([upper[rank[max(k, 1) - 1 :]], avoided]).amax())
-        return first, activations.state(first).under(ceiling, below)
+        return activations.state(first).under(ceiling, below)
 
     def entails(k: int) -> bool:
-        return activations.least(at(k)[1]) > 0
+        return activations.least(at(k)) > 0
 
     size = len(rank)
     if not entails(size):
