@@ -1,6 +1,6 @@
 """Backbones of torchvision and timm: which are exported, and what it takes to explain a picture and to prove it.
 
-    python -m benchmarks.backbones [--size 64] [--kernel KERNEL] [--limit SECONDS] [NAME...]
+    python -m benchmarks.backbones [--size 64] [--arithmetic float32] [--kernel KERNEL] [--limit SECONDS] [NAME...]
 
 Weights are random; statistics of batch normalisation are those of random pictures, so that numbers keep the sizes that
 trained networks have. A head of cosines has patches of the network's own latents as prototypes. A row has the layers of
@@ -107,14 +107,15 @@ def _row(name: str, options: argparse.Namespace) -> str:
         if refusal:
             return f"| {name} | | | | | | | {refusal} |"
         inputs = ("--network", "network.safetensors", "--images", "pictures.safetensors")
-        said, found, most = _run(folder, "explain", "--head", "head.safetensors", *inputs, "--out", "out")
-        row = f"| {name} | {layers} | {exported:.1f} | {found:.0f} | {most} |"
+        computed = ("--arithmetic", options.arithmetic)
+        said, found, most = _run(folder, "explain", "--head", "head.safetensors", *inputs, *computed, "--out", "out")
+        row = f"| {name} | {layers} | {exported:.1f} | {found:.1f} | {most} |"
         if not list((folder / "out").glob("*.ale.json")):
             return f"{row} | | {' '.join(said.split())} |"
         asked = ("--kernel", options.kernel, "--limit", str(options.limit))
         said, taken, most = _run(folder, "audit", "out", *inputs, *asked)
         verdict = next((line for line in said.splitlines() if ".ale.json" in line), said)
-        return f"{row} {taken:.0f} | {most} | {' '.join(verdict.split())} |"
+        return f"{row} {taken:.1f} | {most} | {' '.join(verdict.split())} |"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -122,6 +123,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="of torchvision, or timm:NAME; by default some")
     parser.add_argument("--size", type=int, default=64, help="rows and columns of the pictures")
+    parser.add_argument("--arithmetic", default="real", help="as `verale explain` takes it")
     parser.add_argument("--kernel", default="proved-or-arb", help="as `verale audit` takes it")
     parser.add_argument("--limit", type=float, default=30, help="as `verale audit` takes it")
     options = parser.parse_args(arguments)

@@ -260,9 +260,15 @@ search/through.py ThroughNetwork.__post_init__: float32 is explained of a networ
 network/network.py _why_not: a magnitude says nothing
     never _greatest(operation.magnitude, operation.weight) > GREATEST_FOLDED
     unit/network/test_network.py::test_what_a_file_excludes_is_refused_with_layer_value_and_remedy
-bounds/network.py _rounded: what float32 rounds of a layer's sums is left out
-    found.wider((size + _LOST / _U32) * _gamma32(roundings)) => found
+bounds/network.py _computed: what float32 rounds of a layer's sums is left out
+    radius + sizes[0] * share => radius
     unit/bounds/test_network.py::test_a_box_holds_what_torch_gives_and_the_checkers_box[0-one layer]
+bounds/network.py _computed: what is not known of what a layer reads is not passed on by its sums
+    radius + sizes[0] * share => sizes[0] * share
+    unit/bounds/test_network.py::test_a_box_holds_what_torch_gives_and_the_checkers_box[0-residual]
+bounds/network.py _computed: what rises is known from the middle of what it reads
+    operation(centre + radius) => operation(centre)
+    unit/bounds/test_network.py::test_a_box_holds_what_torch_gives_and_the_checkers_box[0-residual]
 bounds/network.py _require: what may overflow in float32 is known
     never not holds
     unit/bounds/test_network.py::test_numbers_that_may_overflow_in_float32_are_not_known_there_and_told

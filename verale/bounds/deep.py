@@ -67,7 +67,6 @@ from verale.network.layers import (
     InverseRoot,
     LeakyRectifier,
     NetworkLayer,
-    Operation,
     Product,
     Rectifier,
     Sigmoid,
@@ -211,43 +210,29 @@ _WIDEST, _NARROWEST = 20, 12
 _ROUGH = "the search knows the network only roughly from layer {} on, {}"
 
 
-Rounded = Callable[[Operation | FrozenNetwork, Sequence[FixedPoint], FixedPoint], FixedPoint]
-"""From an operation, what it reads and what it gives in real arithmetic, to what it may give as computed; from a
-network, what its picture may be. Raises BeyondError where nothing is known of that."""
-
-
-def deep_latents(
-    network: FrozenNetwork, picture: Tensor, rounded: Rounded | None = None
-) -> tuple[Enclosure | None, str]:
-    """Intervals that hold the latents that a network gives for a picture, uint8 (C, H, W).
-
-    Args:
-        network: the network.
-        picture: its picture.
-        rounded: how its layers compute; None for real arithmetic.
+def deep_latents(network: FrozenNetwork, picture: Tensor) -> tuple[Enclosure | None, str]:
+    """Intervals that hold the latents that a network gives for a picture, uint8 (C, H, W); and an empty text.
 
     Returns:
-        Intervals (1, C, H, W) or (1, D), and an empty text. None where these take too many bits; then why, and what
-        would help, in words that name the layer. None, and the layer, where nothing is known of what is computed.
+        Intervals (1, C, H, W) or (1, D). None where these take too many bits; then why, and what would help, in words
+        that name the layer.
 
     Raises:
         UsageError: a picture of another shape.
     """
     gains, wanted = _gains(network, picture), _ENOUGH
-    if rounded is not None:  # its roundings are far greater than what is cut off, wherever this is
-        gains = dict.fromkeys(gains, 0.0)
     for _ in range(_TIMES):
-        rule = _Rules(network, gains, wanted, rounded)
+        rule = _Rules(network, gains, wanted)
         try:
             output: FixedPoint = deque(walk(network, rule.picture(picture), rule), maxlen=1).pop()[1]
             widest = float(output.radius.amax())
-            if widest <= _WIDE or (rounded is not None and widest < math.inf):
+            if widest <= _WIDE:
                 return _ends(output), ""
             if not widest < math.inf:
                 raise TooManyBitsError
             wanted += math.frexp(widest)[1] + _ENOUGH
         except BeyondError as error:
-            return None, rule.layer if rounded is not None else _ROUGH.format(rule.layer, error)
+            return None, _ROUGH.format(rule.layer, error)
     return None, _ROUGH.format(rule.layer, TooManyBitsError())
 
 
@@ -258,13 +243,12 @@ class _Rules:
         network: the network.
         gains: see `_gains`.
         wanted: to so many places the latents are to be known.
-        rounded: how layers compute; None for real arithmetic.
 
     Attributes:
         layer: the layer that is computed.
     """
 
-    def __init__(self, network: FrozenNetwork, gains: dict[str, float], wanted: int, rounded: Rounded | None) -> None:
+    def __init__(self, network: FrozenNetwork, gains: dict[str, float], wanted: int) -> None:
         weighted = (
             each.operation for each in network.layers if isinstance(each.operation, Convolution | FullConnection)
         )
@@ -272,7 +256,7 @@ class _Rules:
         self.width = next((width for width in range(_WIDEST, _NARROWEST, -1) if terms <= most_terms(width)), _NARROWEST)
         self.layer = network.layers[0].name
         last = gains[network.layers[-1].name]
-        self._network, self._rounded = network, rounded
+        self._network = network
         self._places = {name: max(wanted, wanted + _GUARD + math.ceil(last - gain)) for name, gain in gains.items()}
 
     def picture(self, picture: Tensor) -> FixedPoint:
@@ -284,14 +268,13 @@ class _Rules:
             exact = [(Fraction(v, 255) - Fraction(mean)) / Fraction(std) for v in range(256)]
             table = FixedPoint.of_integers([math.floor(each * 2**places) for each in exact], places, self.width)
             channels.append(table.wider(2.0**-places)[values.long()[None]])
-        found = FixedPoint.joined(channels)
-        return found if self._rounded is None else self._rounded(self._network, (), found)
+        return FixedPoint.joined(channels)
 
     def __call__(self, layer: NetworkLayer, inputs: Any) -> FixedPoint:
         """The output of a layer. Raises BeyondError."""
         self.layer = layer.name
         found: FixedPoint = _RULES[type(layer.operation)](layer.operation, self._places[layer.name], *inputs)
-        return found if self._rounded is None else self._rounded(layer.operation, inputs, found)
+        return found
 
 
 def _of(value: float, given: FixedPoint, places: int) -> FixedPoint:

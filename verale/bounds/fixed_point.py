@@ -185,12 +185,6 @@ class FixedPoint:
         radius = torch.where(decided, torch.where(is_first, self.radius, other.radius), radius)
         return replace(first, digits=torch.where(is_first, first.digits, second.digits), radius=radius)
 
-    def replaced(self, where: Tensor, other: FixedPoint) -> FixedPoint:
-        """The same, but at some places the numbers of another one."""
-        first, second = aligned([self, other])
-        radius = torch.where(where, second.radius, first.radius)
-        return replace(first, digits=torch.where(where, second.digits, first.digits), radius=radius)
-
     def rectified(self) -> FixedPoint:
         """max(0, x). It moves no two numbers further apart."""
         nearest = self.nearest
@@ -242,8 +236,7 @@ class FixedPoint:
             parts = _with(parts, count).add_(_with(bias, count))
         radius = (columns.applied(self.radius, weight.abs()[None])[0] + (off + _LOST)) * UP
         found = FixedPoint(carried(parts, width), at - lowest * width, radius, width)._without(drop - lowest)
-        shape = operation.applied(self.radius[None].to("meta"), weight.to("meta"), None).shape[1:]
-        return found.view(*shape)
+        return found.view(*columns.shape(self.radius.shape))
 
     def _products(self, columns: _Columns, written: Tensor, lowest: int) -> Tensor:
         """(S, O, N) sums of products of digits, by the places that these make together, from `lowest` on."""
@@ -274,6 +267,15 @@ class _Columns:
     def terms(self) -> int:
         """n."""
         return self.operation.weight[0].numel()
+
+    def shape(self, read: Sequence[int]) -> tuple[int, ...]:
+        """That of what the layer gives for inputs of a shape."""
+        operation = self.operation
+        if isinstance(operation, FullConnection):
+            return (len(operation.weight),)
+        reach = operation.dilation[0] * (operation.weight.shape[2] - 1) + 1
+        height = (read[1] + 2 * operation.padding[0] - reach) // operation.stride[0] + 1
+        return len(operation.weight), height, -1
 
     def _read(self, plane: Tensor, groups: int) -> Tensor:
         """(G, n, N) what the sums are made of."""

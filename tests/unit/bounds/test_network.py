@@ -87,6 +87,32 @@ def test_a_box_holds_what_torch_gives_and_the_checkers_box(name: str, seed: int)
         assert 0 < float((upper - lower).max()) < 1e-2
 
 
+def _uneven() -> nn.Module:
+    """The checker rounds the small weight's size up by a share of the large one."""
+    module = nn.Sequential(nn.Conv2d(3, 2, 1), nn.Conv2d(2, 2, 1, bias=False))
+    module[1].weight.data = torch.tensor([[2.0**40, 1.0], [2.0**9 / 3, 0.0]]).view(2, 2, 1, 1)
+    return module
+
+
+def _zeros() -> nn.Module:
+    """The checker's means of what is 0 lie around it."""
+    module = nn.Sequential(nn.Conv2d(3, 2, 1), nn.ReLU(), nn.AvgPool2d(2))
+    nn.init.constant_(module[0].bias, -60.0)
+    return module
+
+
+@pytest.mark.parametrize(
+    "made",
+    [_uneven, _zeros, lambda: nn.Sequential(nn.Conv2d(3, 2, 1), nn.Hardtanh(-0.1, 0.1))],
+    ids=["weights", "means", "clamp"],
+)
+def test_what_the_checker_rounds_beside_binary32_is_in_the_box(made: Callable[[], nn.Module]) -> None:
+    torch.manual_seed(0)
+    network, (picture,) = export_network(made().eval(), None, SHAPE, MEAN, STD), random_pictures(1)
+    own, box = latent_ranges(network, picture, "float32").ends, checked(network, picture, "float32")
+    assert bool((own.lower <= box.lower).all() and (box.upper <= own.upper).all())
+
+
 class Grown(nn.Module):
     """Gates, whose slopes and factors depend on the picture, behind many convolutions; an uneven window."""
 
