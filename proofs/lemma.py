@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import z3
 
@@ -43,20 +44,20 @@ class Case:
     tactic: str = "smt"
     seconds: float = 30.0
 
-    def prove(self) -> None:
+    def prove(self, context: z3.Context) -> None:
         """Raises LemmaError, with the counterexample if there is one."""
-        if self._solver().check() != z3.sat:
+        if self._solver(context).check() != z3.sat:
             raise LemmaError(f"{self.says}: the hypotheses were not found satisfiable")
-        solver = self._solver(z3.Not(self.claim))
+        solver = self._solver(context, z3.Not(self.claim))
         answer = solver.check()
         if answer == z3.sat:
             raise LemmaError(f"{self.says}: a counterexample, {solver.model()}")
         if answer != z3.unsat:
             raise LemmaError(f"{self.says}: unknown ({solver.reason_unknown()}), which proves nothing")
 
-    def refute(self) -> z3.ModelRef:
+    def refute(self, context: z3.Context) -> z3.ModelRef:
         """A model of the hypotheses in which the claim is false. Raises LemmaError."""
-        solver = self._solver(z3.Not(self.claim))
+        solver = self._solver(context, z3.Not(self.claim))
         answer = solver.check()
         if answer != z3.sat:
             raise LemmaError(f"{self.says}: expected a counterexample, Z3 says {answer}")
@@ -66,9 +67,7 @@ class Case:
                 raise LemmaError(f"{self.says}: Z3's model does not make {formula} true")
         return model
 
-    def _solver(self, *further: z3.BoolRef) -> z3.Solver:
-        """A solver that knows nothing else: how long Z3 takes depends on what its context was asked before."""
-        context = z3.Context()
+    def _solver(self, context: z3.Context, *further: z3.BoolRef) -> z3.Solver:
         solver = z3.Tactic(self.tactic, context).solver()
         solver.set("timeout", int(1000 * self.seconds))
         solver.add(*(formula.translate(context) for formula in (*self.given, *further)))
@@ -120,11 +119,14 @@ def least(*values: z3.ArithRef) -> z3.ArithRef:
 
 
 def run(lemma: Lemma) -> Outcome:
-    """Prove every case, refute every twin; a lemma without either fails."""
-    start = time.process_time()
+    """Prove every case, refute every twin; a lemma without either fails.
+
+    In a context of their own, since how long Z3 takes depends on what its context was asked before.
+    """
+    start, context = time.process_time(), z3.Context()
     failures = [] if lemma.cases and lemma.twins else ["a lemma has at least one case and one twin"]
-    proved, unproved = _tried([case.prove for case in lemma.cases])
-    refuted, unrefuted = _tried([twin.refute for twin in lemma.twins])
+    proved, unproved = _tried([partial(case.prove, context) for case in lemma.cases])
+    refuted, unrefuted = _tried([partial(twin.refute, context) for twin in lemma.twins])
     return Outcome(proved, refuted, (*failures, *unproved, *unrefuted), time.process_time() - start)
 
 

@@ -12,7 +12,7 @@ from benchmarks import environment
 from benchmarks.emitted import state
 from benchmarks.emitted.case import run_case
 from benchmarks.emitted.table import emitted_of, table
-from verale.soundness.combinations import COMBINATIONS
+from verale.soundness.combinations import combinations
 
 
 def main() -> int:
@@ -27,9 +27,9 @@ def main() -> int:
         with state.opened(given.out.with_suffix(".jsonl"), header) as (records, file):
             total, shown = sum(map(emitted_of, records)), time.monotonic()
             with multiprocessing.get_context("spawn").Pool(given.jobs) as pool:
-                while total < given.count or len(records) % len(COMBINATIONS):
-                    turn = len(records) // len(COMBINATIONS) + 1
-                    cases = [(number, given.images) for number in range(len(records), turn * len(COMBINATIONS))]
+                while total < given.count or len(records) % len(combinations()):
+                    turn = len(records) // len(combinations()) + 1
+                    cases = [(number, given.images) for number in range(len(records), turn * len(combinations()))]
                     for record in pool.imap(run_case, cases):
                         state.append(file, record)
                         records.append(record)

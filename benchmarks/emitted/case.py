@@ -13,7 +13,7 @@ import torch
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.search.explain import explain
-from verale.soundness.combinations import COMBINATIONS, Draw, draw, searches
+from verale.soundness.combinations import Draw, combinations, draw, searches
 
 __all__ = ["Case", "run_case"]
 
@@ -49,7 +49,7 @@ class Case:
 
     def record(self) -> dict[str, Any]:
         """As a JSON object."""
-        return asdict(self) | {"combination": str(COMBINATIONS[self.case % len(COMBINATIONS)])}
+        return asdict(self) | {"combination": str(combinations()[self.case % len(combinations())])}
 
 
 def run_case(numbered: tuple[int, int]) -> dict[str, Any]:
@@ -57,8 +57,8 @@ def run_case(numbered: tuple[int, int]) -> dict[str, Any]:
     number, images = numbered
     torch.set_num_threads(1)
     start = time.process_time()
-    turn, combination = divmod(number, len(COMBINATIONS))
-    drawn = draw(COMBINATIONS[combination], turn, images)
+    turn, combination = divmod(number, len(combinations()))
+    drawn = draw(combinations()[combination], turn, images)
     kernel = "both" if (turn + combination) % _BOTH_KERNELS == 0 else "arb"
     auditor = Auditor(drawn.head.to_bytes(), safetensors.torch.save({"latents": drawn.latents}), kernel)
     reasons: Counter[str] = Counter()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from benchmarks.environment import listed
-from verale.soundness.combinations import COMBINATIONS, CYCLE, TOLERANCES, draw, searches
+from verale.soundness.combinations import CYCLE, TOLERANCES, combinations, draw, searches
 
 __all__ = ["emitted_of", "table"]
 
@@ -29,7 +29,7 @@ def table(records: list[dict[str, Any]], header: dict[str, Any], facts: dict[str
     """
     seconds = sum(record["seconds"] for record in records)
     total, unproved = sum(map(emitted_of, records)), sum(len(record["unproved"]) for record in records)
-    turns = len(records) // len(COMBINATIONS)
+    turns = len(records) // len(combinations())
     lines = [
         "# Emitted certificates of random heads, audited",
         "",
@@ -38,7 +38,7 @@ def table(records: list[dict[str, Any]], header: dict[str, Any], facts: dict[str
         f"**{unproved} unproved of {total:,} emitted.** Each certificate was audited with its latents, and its",
         f"minimality where it claims that. {_both(records):,} were audited by both kernels, the others by arb.",
         "",
-        f"- {len(records):,} heads: {turns} of each of the {len(COMBINATIONS)} admissible combinations of geometry,"
+        f"- {len(records):,} heads: {turns} of each of the {len(combinations())} admissible combinations of geometry,"
         f" similarity, pooling and readout. {CYCLE} of a combination have every tolerance with and without a bias, and"
         " with and without a scale or peak",
         f"- coverage: {_coverage(records)}",
@@ -78,7 +78,7 @@ def _coverage(records: list[dict[str, Any]]) -> str:
     """How many of the things to cover have a certificate, and which have none."""
     kinds = {
         str(combination): [" ".join(search) for search in searches(draw(combination, 0, 1).head)]
-        for combination in COMBINATIONS
+        for combination in combinations()
     }
     wanted = {
         (combination, search, tolerance)

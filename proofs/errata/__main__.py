@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import sys
 
+import z3
+
 from ..lemma import Case, Lemma, LemmaError
 from . import cap_upper, caps, negative_activations, raw_prototypes, unstated_mean, wide_angles
 
@@ -32,9 +34,9 @@ def main() -> None:
 def answer(case: Case, twin: bool) -> str:
     """What Z3 says of a case, or of a twin. Raises LemmaError."""
     if not twin:
-        case.prove()
+        case.prove(z3.Context())
         return f"proved   {case.says}"
-    model = case.refute()
+    model = case.refute(z3.Context())
     values = ", ".join(sorted(f"{symbol} = {model[symbol]}" for symbol in model if symbol.arity() == 0))
     return f"refuted  {case.says}\n             {values}"
 

@@ -26,7 +26,7 @@ from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.paradigms import ORDERS
 from verale.search.explain import explain
-from verale.soundness.combinations import COMBINATIONS, Combination, Draw, draw, searches
+from verale.soundness.combinations import Combination, Draw, combinations, draw, searches
 
 __all__ = ["Target", "of_heads", "of_tight_heads", "some", "verdict_of"]
 
@@ -46,14 +46,14 @@ class Target:
 def some(one_in: int) -> tuple[Combination, ...]:
     """One in so many combinations, and at least one of softmax and one of the others with each pooling and readout."""
     groups: dict[tuple[bool, str, str], list[Combination]] = {}
-    for each in COMBINATIONS:
+    for each in combinations():
         groups.setdefault((each.geometry == "softmax", each.pooling, each.readout), []).append(each)
     return tuple(each for group in groups.values() for each in group[::one_in])
 
 
-def of_heads(combinations: tuple[Combination, ...]) -> Iterator[Target]:
+def of_heads(attacked: tuple[Combination, ...]) -> Iterator[Target]:
     """Certificates of a small random head and one image under every paradigm, and tight ones, of each combination."""
-    for combination in combinations:
+    for combination in attacked:
         drawn = draw(combination, 0, 1, small=True)
         for paradigm, order in searches(drawn.head):
             if order == ORDERS[0]:

@@ -13,7 +13,7 @@ from verale.checker import Auditor
 from verale.checker.options import KERNELS, PROVED
 from verale.paradigms import PARADIGMS
 from verale.search.explain import explain
-from verale.soundness.combinations import COMBINATIONS, Combination
+from verale.soundness.combinations import Combination, combinations
 
 RENEW = "PYTHONPATH=tests python -m support.capabilities --write"
 
@@ -45,7 +45,7 @@ def heads_of(paradigm: str) -> Iterator[Combination]:
     """So many of the heads that have a paradigm, by the record, that each of their parts occurs."""
     seen: set[str] = set()
     has = recorded()
-    for each in COMBINATIONS:
+    for each in combinations():
         parts = {each.geometry, each.similarity, each.pooling, each.readout}
         if paradigm in has[f"head {each}"] and not parts <= seen:
             seen |= parts

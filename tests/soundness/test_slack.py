@@ -20,7 +20,7 @@ from support.arithmetic import PRECISION
 from support.syntax import edited
 
 from verale.paradigms import PARADIGMS
-from verale.soundness.combinations import COMBINATIONS
+from verale.soundness.combinations import combinations
 
 QUICK = {
     "euclidean exp_distance max soft_tree": {"projection", "top_k"},
@@ -103,7 +103,7 @@ def test_tight_certificates_are_refuted_after_a_cut_and_not_before(combination, 
 def test_every_paradigm_pooling_and_readout_has_tight_certificates():
     expected = {
         (name, each.pooling, each.readout)
-        for each in COMBINATIONS
+        for each in combinations()
         for name, paradigm in PARADIGMS.items()
         if each.geometry in paradigm.geometries
         and not paradigm.one_patch
@@ -116,7 +116,7 @@ def test_every_paradigm_pooling_and_readout_has_tight_certificates():
 
 def test_prices_have_teeth():
     """The tight certificates of `assignment` are proved by prices alone, so that no other cut can refute them."""
-    softmax = next(each for each in COMBINATIONS if str(each) == "softmax identity max linear")
+    softmax = next(each for each in combinations() if str(each) == "softmax identity max linear")
     found = [each for each in targets.of_tight_heads(softmax) if each.paradigm == "assignment"]
     assert [bites(each) for each in found] == [{"prices"}]
 

@@ -25,7 +25,7 @@ from verale.errors import VeraleError
 from verale.paradigms import PARADIGMS
 from verale.search import SearchOptions
 from verale.search.batches import Batches
-from verale.soundness.combinations import COMBINATIONS, Combination, Draw, draw
+from verale.soundness.combinations import Combination, Draw, combinations, draw
 from verale.soundness.corpus.cases import stored
 from verale.soundness.suite import SECTIONS
 
@@ -46,7 +46,7 @@ def capabilities() -> Capabilities:
     known["python"] = set(verale.__all__)
     known["soundness"] = {section.name for section in SECTIONS}
     known |= {f"kernel {name}": claims_of(name) for name in (*KERNELS, PROVED)}
-    known |= {f"head {combination}": _of_head(combination) for combination in COMBINATIONS}
+    known |= {f"head {combination}": _of_head(combination) for combination in combinations()}
     return {subject: values for subject, values in known.items() if values}
 
 

@@ -1,6 +1,6 @@
 """Random heads of every admissible combination of parts, in turn: none is left to chance.
 
-A combination is a geometry, a similarity, a pooling and a readout that head files may hold together (`COMBINATIONS`).
+A combination is a geometry, a similarity, a pooling and a readout that head files may hold together (`combinations`).
 A draw of a combination also varies what is beside the parts: a bias, a scale or a peak, the domain, and the tolerance
 of the explanations. `CYCLE` draws of a combination have each of these with each tolerance.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import Any, TypeVar
 
@@ -102,16 +103,25 @@ _STEPS: dict[str, tuple[list[dict[str, Any]], ...]] = {
 """Similarities given by their steps, for each geometry."""
 
 
-def _combinations() -> Iterator[Combination]:
+@cache
+def combinations() -> tuple[Combination, ...]:
     """Every choice of parts from which a head can be built. Steps stand for the names that chains have."""
     poolings = sorted(POOLINGS, key=("max", "masked_max").__contains__, reverse=True)  # draws are numbered so
     similarities = [name for name, kind in SIMILARITIES.items() if not issubclass(kind.part, NamedSteps)]
+    found = []
     for geometry, similarity in product(GEOMETRIES, similarities):
         if not _fits(Combination(geometry, similarity, "max", "linear")):  # then no pooling and no readout helps
             continue
         for kinds in product(poolings, ("linear", "maximum", "soft_tree")):
             if _fits(combination := Combination(geometry, similarity, *kinds)):
-                yield combination
+                found.append(combination)
+    return tuple(found)
+
+
+@cache
+def _seeds() -> dict[Combination, int]:
+    ordered = sorted(combinations(), key=lambda each: each.pooling == "masked_max")
+    return {combination: number for number, combination in enumerate(ordered)}
 
 
 def _fits(combination: Combination) -> bool:
@@ -128,7 +138,7 @@ def draw(combination: Combination, number: int, images: int, small: bool = False
     A `small` head has two classes and two or three prototypes: then little stands between its bounds and latents that
     attain them.
     """
-    seed = 1_000_003 * number + _SEEDS[combination]
+    seed = 1_000_003 * number + _seeds()[combination]
     chance = _Chance(torch.Generator().manual_seed(seed))
     whole = chance.whole
     tolerance, varied = TOLERANCES[number % len(TOLERANCES)], number // len(TOLERANCES) % _VARIED
@@ -148,8 +158,9 @@ def draw(combination: Combination, number: int, images: int, small: bool = False
 def draws(numbers: Iterable[int], images: int) -> Iterator[tuple[str, Draw]]:
     """The draws with these numbers, each with its name, of combinations in turn."""
     for number in numbers:
-        combination = COMBINATIONS[_STEP * number % len(COMBINATIONS)]
-        yield f"{combination}, draw {number}", draw(combination, number + number // len(COMBINATIONS), images)
+        every = combinations()
+        combination = every[_STEP * number % len(every)]
+        yield f"{combination}, draw {number}", draw(combination, number + number // len(every), images)
 
 
 def _head(
@@ -251,12 +262,3 @@ def searches(head: Head) -> list[tuple[str, str]]:
         for name in paradigms_taken(head, patches=2)
         for order in (ORDERS if PARADIGMS[name].spatial else ORDERS[:1])
     ]
-
-
-COMBINATIONS: tuple[Combination, ...] = tuple(_combinations())
-"""Every admissible combination of parts."""
-
-_SEEDS = {
-    combination: number
-    for number, combination in enumerate(sorted(COMBINATIONS, key=lambda each: each.pooling == "masked_max"))
-}
