@@ -116,7 +116,8 @@ class _Noted:
         is_size = noted.added is None or (type(after) is int and after >= 0)
         if not (is_name and "\0" not in name and is_version and is_size):
             raise ValueError(line)
-        (noted.added or "").encode()
+        os.fsencode(name)  # raises for a name that no file can have, as the next line for such text
+        ("" if noted.added is None else noted.added).encode()
         return noted
 
 

@@ -176,6 +176,7 @@ def test_a_table_that_was_changed_gets_no_text(tmp_path: Path) -> None:
 HEADING = '{"_type": "urn:verale:files:v1"}\n'
 NOTE = '{"file": "a", "sha256": "' + "0" * 64 + '"}\n'
 
+NO_TEXTS = ("0", "false", "[]", "{}", '"\\ud800"')
 
 LISTS = {
     "empty": "",
@@ -194,6 +195,8 @@ LISTS = {
     "half a digest": HEADING + NOTE.replace("0" * 64, "0" * 32),
     "a numbered command": HEADING + NOTE.replace('"}', '", "by": 7}'),
     "a length below zero": HEADING + NOTE.replace('"}', '", "after": -1, "added": "x"}'),
+    "half a character": HEADING + NOTE.replace('"a"', '"\\ud800"'),
+    **{f"{text} as text": HEADING + NOTE.replace('"}', f'", "after": 1, "added": {text}}}') for text in NO_TEXTS},
     "a number as text": HEADING + NOTE.replace('"}', '", "after": 1, "added": 7}'),
     "a long number": HEADING + NOTE.replace('"}', f'", "after": {"1" * 5000}, "added": "x"}}'),
     "half a line": HEADING + NOTE.replace('"}', '"') + "\n" + NOTE,
