@@ -586,6 +586,9 @@ report/page_full.py Full.finish: the first image stands beside every certificate
 report/page_full.py Full.finish: a block begins with the certificate before it
     self.firsts.append(self.count) => self.firsts.append(max(0, self.count - 1))
     unit/report/test_page.py::test_certificates_in_several_blocks_are_those_of_one
+report/page_files/text.js: a name turns the digits of proved numbers around
+    child : printable(String(child)) => child : String(child)
+    end_to_end/pages/test_report_page.py::test_whatever_files_hold_nothing_of_it_is_run_or_turns_numbers_around
 report/page_files/text.js: another certificate of the block is shown
     place = number - data.blocks[block]; => place = 0;
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-top_k]

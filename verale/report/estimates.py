@@ -161,10 +161,9 @@ def standing_of(collection: Collection) -> Callable[[int, int], str] | None:
     if len(latents) * patches * head.size > _MOST or patches < head.pooling.least_patches:
         return None
     try:
-        # What is pooled may be a view of all patches of a chunk, and would keep them.
         chunks = torch.split(latents, max(1, _AT_ONCE // each))
         observed = (observables_of(head, as_patches(chunk)) for chunk in chunks)
-        activations = torch.cat([evaluate_observed(head, each).activations.clone() for each in observed])  # (N, P)
+        activations = torch.cat([evaluate_observed(head, each).activations for each in observed])  # (N, P)
     except LatentsError:
         return None
     ordered = activations.T.sort(dim=1).values.contiguous().numpy()

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import io
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -91,8 +92,12 @@ class Full:
         self.images: list[str] = []
         self.rows: dict[str, list[Any]] = {"full": [], "shown": [], "prototypes": []}
         self.unread: list[str] = []
-        # How activations stand among those of all images, where known.
-        self._standing = None if collection.checked_head is None else standing_of(collection)
+
+    @cached_property
+    def _standing(self) -> Callable[[int, int], str] | None:
+        """How an activation stands among those of all images, where known: asked for only where statements are about
+        activations."""
+        return None if self._collection.checked_head is None else standing_of(self._collection)
 
     def add(self, item: Item) -> None:
         """Add an item. Raises InputError: latents that do not fit the head."""
@@ -160,13 +165,14 @@ class Full:
             pairs = given_and_taken(collection.head, estimates, account.predicted, rivals)
             now = [[about(given), about(taken)] for given, taken in pairs]
         count, place = item.count, item.index
-        if self._standing is not None and image is not None and place is not None and count is not None:
+        active = [
+            (number, statement.prototype)
+            for number, statement in enumerate(certificate.statements)
+            if isinstance(statement, ActivationStatement) and statement.prototype < (count or 0)
+        ]
+        if active and image is not None and place is not None and self._standing is not None:
             # By statement about an activation where the image's own stands among all images.
-            standing = {
-                number: self._standing(place, statement.prototype)
-                for number, statement in enumerate(certificate.statements)
-                if isinstance(statement, ActivationStatement) and statement.prototype < count
-            }
+            standing = {number: self._standing(place, prototype) for number, prototype in active}
         grid, plain = collection.grid_of(certificate.patches, certificate.network), {}
         if picture and grid is not None and grid.rows * grid.columns > 1:
             patches = [getattr(each, "patch", None) for each in certificate.statements]

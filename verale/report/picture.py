@@ -195,9 +195,9 @@ def _drawn(
     lines = _Lines(figure)
     wide, beside = layout.width - 2 * _EDGE, layout is _WHOLE
     telling, verdict = said.telling, said.verdict
-    above = lines.of(printable(said.heading), wide, "bold")
+    above = lines.of(said.heading, wide, "bold")
     bold = len(above)
-    above += lines.of(printable(telling.sentence), wide)
+    above += lines.of(telling.sentence, wide)
     # The image is drawn first in a corner: what is said of it is part of the text that decides the figure's height.
     image: Any = figure.add_axes((0, 0, 0.1, 0.1))
     given = telling.certificate
@@ -219,7 +219,7 @@ def _drawn(
     is_image = f"The image is {said.image_is}." if said.image_is else ""
     proved = all(each.is_proved for each in shown.values())
     facts.append(" ".join(filter(None, [_SQUARES, outlined, is_image, *notes, "" if proved else PROTOTYPES])))
-    below = [line for text in facts for line in lines.of(printable(text), wide)]
+    below = [line for text in facts for line in lines.of(text, wide)]
     columns = _columns(_statements(telling, layout, lines), layout.columns)
     start = layout.image + 2 * _EDGE
     room = layout.width - start - _EDGE
@@ -298,7 +298,9 @@ class _Lines:
         return self._known[text, weight]
 
     def of(self, text: str, inches: float, weight: str = "normal") -> list[str]:
-        """The lines of a text, broken between words where it has to be, and within those that are too long."""
+        """The lines of a text, broken between words where it has to be, and within those that are too long. What is
+        not printable is written as an escape."""
+        text = printable(text)
         most, indent = inches * self._dpi, _INDENT if text.startswith(_BULLET) else ""
         rows, wide = [""], 0.0
         for number, word in enumerate(text.split(" ")):

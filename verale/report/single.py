@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import io
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from verale.certificate.words import (
 )
 from verale.checker import AuditOptions, CheckerError, Status
 from verale.checker.file_auditor import Outcome
+from verale.checker.verdict import printable
 from verale.errors import CertificateError, InputError
 from verale.report.collect import Item, item_beside
 from verale.report.explanation import Telling
@@ -82,10 +83,10 @@ class Shown:
     drawn: bytes = field(default=b"", repr=False)
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        return "\n".join(map(printable, self.lines()))
 
     def __repr__(self) -> str:
-        return self.heading
+        return printable(self.heading)
 
     def _repr_html_(self) -> str:
         """The HTML that notebooks show, without scripts and outside resources. All text is escaped."""
@@ -95,14 +96,14 @@ class Shown:
         rivals, fewer = self.margins()
         return "\n".join(
             [
-                f"<div><p><b>{escape(self.heading)}</b></p>",
-                f"<p>{escape(self.claim)}</p>{image}",
-                "".join(f"<p>{escape(line)}</p>" for line in self.narrower),
+                f"<div><p><b>{_escaped(self.heading)}</b></p>",
+                f"<p>{_escaped(self.claim)}</p>{image}",
+                "".join(f"<p>{_escaped(line)}</p>" for line in self.narrower),
                 _table(WHY, ("what", "points"), self.points),
                 _table(self.telling.size, ("what is stated", "how much"), *self.statements()),
                 _table(f"Leads{as_claimed(self.verdict.status)}", ("class", "behind by at least"), rivals, fewer),
                 _table(_ORIGINS_TITLE, ("prototype", "copied from"), origins),
-                *(f"<p><small>{escape(note)}</small></p>" for note in notes),
+                *(f"<p><small>{_escaped(note)}</small></p>" for note in notes),
                 _table("Digests (SHA-256)", ("what", "digest"), list(self.telling.digests.items())),
                 "</div>",
             ]
@@ -201,12 +202,17 @@ def _listed(pairs: Sequence[tuple[str, str]], left_out: int, what: str, before: 
         yield f"  and {left_out} more {what} (--all)"
 
 
+def _escaped(text: str) -> str:
+    """The HTML of a text on one line: names from outside are no markup, and turn no number around."""
+    return html.escape(printable(text))
+
+
 def _table(title: str, headings: tuple[str, str], rows: Iterable[tuple[str, str]], left_out: int = 0) -> str:
     """A table. Its caption says how many rows are left out."""
-    lines = "".join(f"<tr><td>{escape(left)}</td><td>{escape(right)}</td></tr>" for left, right in rows)
+    lines = "".join(f"<tr><td>{_escaped(left)}</td><td>{_escaped(right)}</td></tr>" for left, right in rows)
     if not lines:
         return ""
-    caption = escape(title) + (f"; {left_out} more are left out" if left_out else "")
+    caption = _escaped(title) + (f"; {left_out} more are left out" if left_out else "")
     heading = "".join(f'<th scope="col">{name}</th>' for name in headings)
     return f"<table><caption>{caption}</caption><thead><tr>{heading}</tr></thead><tbody>{lines}</tbody></table>"
 

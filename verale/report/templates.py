@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from verale.checker.verdict import printable
 from verale.version import __version__
 
 _FOLDER = "page_files"
@@ -48,9 +49,17 @@ def rendered(name: str, styles: tuple[str, ...], **values: object) -> bytes:
 
 @cache
 def _environment() -> Environment:
-    """That of the templates. What they insert is escaped, and a name that they do not get is an error."""
+    """That of the templates. What they insert is escaped, also what is not printable: by that a name from a file could
+    turn around the digits of numbers that follow it. A name that they do not get is an error."""
     loader = PackageLoader("verale.report", _FOLDER)
-    return Environment(autoescape=True, undefined=StrictUndefined, loader=loader, trim_blocks=True)
+    return Environment(
+        autoescape=True, undefined=StrictUndefined, loader=loader, trim_blocks=True, finalize=_printable_text
+    )
+
+
+def _printable_text(value: object) -> object:
+    """A value that a template inserts; a style sheet, a script and data, which are marked as safe, stay as they are."""
+    return printable(value) if type(value) is str else value
 
 
 def joined(names: tuple[str, ...]) -> str:

@@ -17,16 +17,27 @@ from support.tabs import at
 from verale.certificate.words import about, below, between
 from verale.checker import certificate as checked
 from verale.checker.certificate import read_certificate
+from verale.checker.verdict import printable
 from verale.report.collect import ToldOrigin, collect
 from verale.report.estimates import estimates_of
 from verale.report.images import BY_ORDER
 from verale.report.verdicts import audited
 
 HOSTILE = (
-    "<img src=x onerror=\"document.title='owned'\">",
-    "</script><script>document.title='owned'</script>",
-    "<svg onload=\"document.title='owned'\">",
+    "<img src=x onerror=\"document.title='owned'\">\u202e",
+    "</script><script>document.title='owned'</script>\u2067",
+    "<svg onload=\"document.title='owned'\">\u202d",
 )
+"""Names that are markup, and that turn the digits of what follows around, or its order."""
+TURNED = r"""() => {
+  const found = [], walker = document.createTreeWalker(document, NodeFilter.SHOW_ALL);
+  while (walker.nextNode()) {
+    const node = walker.currentNode, held = [...(node.attributes ?? [])].map((one) => one.value);
+    found.push(...[node.nodeValue ?? "", ...held].filter((text) => /\p{Bidi_Control}/u.test(text)));
+  }
+  return found;
+}"""
+"""All texts and attributes of a page in which something overrides the direction."""
 MANY = 104
 ROOT = Path(__file__).parents[3]
 
@@ -222,7 +233,7 @@ def test_a_class_that_is_not_known_is_neither_right_nor_wrong(tabs, tmp_path):
     assert "right" not in said and "wrong" not in said and "latents may lie beyond the head's domain" in said
 
 
-def test_whatever_files_hold_nothing_of_it_is_run(tabs, tmp_path):
+def test_whatever_files_hold_nothing_of_it_is_run_or_turns_numbers_around(tabs, tmp_path):
     names = [f"{n}{text}".replace("/", "") + ".png" for n, text in enumerate(HOSTILE)]
     folder = folder_of(tmp_path / "out", report_head(labels=HOSTILE), "projection", names=names)
     record = json.loads((folder / "000000.ale.json").read_text())
@@ -231,12 +242,14 @@ def test_whatever_files_hold_nothing_of_it_is_run(tabs, tmp_path):
     (folder / "000000.ale.json").write_text(json.dumps(record))
     tab = tabs.open(written(tmp_path / "report.html", audited(collect(folder)), HOSTILE[1]))
     tab.click("summary:has-text('By class')")
-    assert set(classes(tab)) <= set(HOSTILE) and names[0] in lines(tab)[0]
+    assert set(classes(tab)) <= set(map(printable, HOSTILE)) and printable(names[0]) in lines(tab)[0]
+    assert tab.evaluate(TURNED) == []
     at(tab, 0).click("summary:has-text('Extensions')")
     said = tab.inner_text("#detail")
-    assert HOSTILE[0] in said and HOSTILE[2] in said and "PROVED" in said
+    assert printable(HOSTILE[0]) in said and printable(HOSTILE[2]) in said and "PROVED" in said
+    assert tab.evaluate(TURNED) == []
     tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")  # what would run
-    assert tab.title() == HOSTILE[1]
+    assert tab.title() == printable(HOSTILE[1])
 
 
 def test_it_prints_all_statements_without_what_only_screens_need(tabs, report):

@@ -336,8 +336,10 @@ def test_what_a_file_may_hold_is_escaped():
     text = replace(certificate, paradigm="<script>alert(1)</script>")._repr_html_()
     assert "<script" not in text and "&lt;script&gt;" in text
     assert "<script" not in record._plain(replace(certificate, paradigm="<script>")), "before verale gives pages"
-    named = verale.show(certificate, classes=("<b>", "<i>", "<u>"))._repr_html_()
-    assert Tags(named).names.isdisjoint({"i", "u"}) and "<b><" not in named
+    named = verale.show(certificate, classes=("<b>\u202e", "<i>\u202e", "<u>\u202e"))
+    html = named._repr_html_()
+    assert Tags(html).names.isdisjoint({"i", "u"}) and "<b><" not in html
+    assert "\u202e" not in f"{html}{named}{named!r}", "which would turn the digits of what follows around"
 
 
 @pytest.fixture(scope="module")

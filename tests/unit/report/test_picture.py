@@ -193,6 +193,7 @@ def test_names_are_text_and_nothing_else(labels, kind, folder):
     finally:
         file.unlink()
     if kind == "svg":
+        assert "\u202e" not in drawn.decode()
         assert not any(node.tag.endswith("x") and node.tag != "text" for node in ElementTree.fromstring(drawn).iter())
 
 

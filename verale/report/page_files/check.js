@@ -68,7 +68,9 @@ async function asked(question) {
 // In the page itself, which stands still meanwhile: its stack is larger than that of a worker.
 async function askHere(question) {
   const head = async () => {
-    document.head.append(el("script", {}, await inflated("checker")));
+    const script = el("script");
+    script.text = await inflated("checker"); // as it is: its digest is the one that may run
+    document.head.append(script);
     return verale.ask(await inflated("head-text"));
   };
   const said = await tell(told.here, question, head, async () => verale.ask(await inflated("network-text")));

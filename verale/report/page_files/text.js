@@ -8,7 +8,17 @@ async function begin() {
   count = rows.name.length;
 }
 
-// An element. Strings become text, never markup, because names come from files that anybody may have written.
+// A text whose characters that are not printable are written as escapes, as verale.checker.verdict.printable does, but for
+// those that HTML shows as spaces. Names come from files that anybody may have written: one that overrides the direction
+// of what follows would turn the digits of proved numbers around.
+function printable(text) {
+  return text.replace(/(?![ \t\n\r\f])[\p{C}\p{Z}]/gu, (character) => {
+    const code = character.codePointAt(0).toString(16);
+    return code.length < 3 ? "\\x" + code.padStart(2, "0") : code.length < 5 ? "\\u" + code.padStart(4, "0") : "\\U" + code.padStart(8, "0");
+  });
+}
+
+// An element. Strings become printable text, never markup.
 function el(tag, attributes = {}, ...children) {
   const element = tag.startsWith("svg:")
     ? document.createElementNS("http://www.w3.org/2000/svg", tag.slice(4))
@@ -16,9 +26,10 @@ function el(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "on") for (const [event, action] of Object.entries(value)) element.addEventListener(event, action);
     else if (value === true) element.setAttribute(name, "");
-    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, printable(String(value)));
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ""));
+  const shown = children.flat().filter((child) => child !== null && child !== undefined && child !== "");
+  element.append(...shown.map((child) => (child instanceof Node ? child : printable(String(child)))));
   return element;
 }
 
