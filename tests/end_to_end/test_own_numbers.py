@@ -167,7 +167,7 @@ CLAUSES = {
 """The prototypes that a floor exempts, and how those that it speaks of are told."""
 
 
-@pytest.fixture(scope="module", params=CLAUSES)
+@pytest.fixture(scope="module", params=["few", pytest.param("many", marks=pytest.mark.long)])
 def clause(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A run of one image, whose certificate is a floor; and how each output has to tell it."""
     exempt, said = CLAUSES[request.param]
