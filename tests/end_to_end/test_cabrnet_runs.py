@@ -9,6 +9,7 @@ import sys
 import warnings
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,6 +49,11 @@ def explain(*arguments: object) -> int:
     """`verale explain` in this process; what it raises, it raises here."""
     result = CliRunner().invoke(command, [str(one) for one in arguments], catch_exceptions=False)
     return result.exit_code
+
+
+def shortly(*families: str) -> list[Any]:
+    """All families, of which a short run takes these."""
+    return [pytest.param(each, marks=[pytest.mark.long] * (each not in families)) for each in FAMILIES]
 
 
 @cache
@@ -124,7 +130,7 @@ DEFAULT = ("pipnet",)
 """The family that is explained without a paradigm, which chooses the smallest of several explanations."""
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", shortly("legacy", "gaussian", "prototree", "pipnet"))
 def test_explained_from_its_run_directory_and_audited(family, tmp_path):
     images, few = tmp_path / "in", FILES[::3]  # one of each class
     for file in few:
@@ -319,7 +325,7 @@ def test_a_network_that_gives_up_on_an_image_is_told(family, change, reason, tmp
         loaded.capture(FILES)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", shortly("protopnet", "tesnet", "prototree"))
 def test_a_framework_that_computes_something_else_is_refused(family):
     loaded = load(final(family))
     with torch.no_grad():
@@ -724,10 +730,7 @@ def run(*arguments: object) -> tuple[int, str]:
     return result.returncode, result.stdout
 
 
-@pytest.mark.parametrize(
-    "family",
-    [pytest.param(each, marks=[pytest.mark.long] * (each not in ("pipnet", "prototree"))) for each in FAMILIES],
-)
+@pytest.mark.parametrize("family", shortly("pipnet", "prototree"))
 def test_a_run_is_compared_by_two_commands(family, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run("head", "import", final(family), "-o", "h")

@@ -10,55 +10,7 @@ from pathlib import Path
 import pytest
 from support.commands import in_process as run
 from support.commands import process
-from support.small import small_head, small_latents
 from support.strangers import VERALE, plant
-
-from verale.head import save_latents
-from verale.search.explain import explain
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    """A head, latents and the certificates of four images."""
-    folder = tmp_path_factory.mktemp("folder")
-    head = small_head("euclidean")
-    latents = small_latents(head)
-    head.save(folder / "head.safetensors")
-    save_latents(folder / "latents.safetensors", latents)
-    for index, certificate in enumerate(explain(head, latents, "projection")):
-        certificate.save(folder / "certificates" / f"{index}.ale.json")
-    return folder
-
-
-GIVEN = "--head head.safetensors --latents latents.safetensors"
-
-
-@pytest.mark.parametrize(
-    ("command", "reason"),
-    [
-        ("guess", "No such command 'guess'; see 'verale --help'"),
-        ("refute", "Missing argument 'FILE'; see 'verale refute --help'"),
-        ("summary x --jsn", "see 'verale summary --help'"),
-        ("summary nowhere.csv", "nowhere.csv: there is no such file"),
-        ("audit certificates --head nowhere", "nowhere"),
-        ("audit certificates --head latents.safetensors", "latents.safetensors: head file"),
-        ("audit certificates --head head.safetensors --latents head.safetensors", "head.safetensors: latents"),
-        ("audit empty --head head.safetensors", "holds no"),
-        ("explain --head nowhere --latents latents.safetensors --out o", "nowhere"),
-        ("explain --head head.safetensors --latents head.safetensors --out o", "holds"),
-        (f"explain {GIVEN} --out certificates", "0.ale.json: would be taken for a file of this run; verale did not"),
-        (f"explain {GIVEN} --out o --paradigm simplex", "'simplex'"),
-        (f"explain {GIVEN} --out o --device abacus", "abacus"),
-        ("head import . -o h", "model_arch.yml"),
-        ("head show latents.safetensors", "latents.safetensors: head file: __metadata__ has the entries"),
-    ],
-)
-def test_bad_input_gets_one_line_that_names_it(folder, command, reason):
-    (folder / "empty").mkdir(exist_ok=True)
-    result = run(*command.split(), cwd=folder)
-    assert (result.returncode, result.stdout) == (2 if "--help" in reason else 9, "")
-    assert reason in result.stderr and result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
-    assert not (folder / "o").exists()
 
 
 @pytest.mark.long  # 50 digits, explained and audited

@@ -106,7 +106,9 @@ def test_every_architecture_is_proved(name, paradigm):
     assert proved(head, latents[:1], results, "arb")
 
 
-@pytest.mark.parametrize("name", (*FOCAL_HEADS, *VARIED))
+@pytest.mark.parametrize(
+    "name", [*FOCAL_HEADS, *VARIED[::2], *(pytest.param(name, marks=pytest.mark.long) for name in VARIED[1::2])]
+)
 def test_latents_that_satisfy_the_explanation_are_classified_alike(name):
     """Patches without a statement are redrawn. Of a focal head a bias leaves some: else the mean asks for all."""
     head = head_named(name, 2)

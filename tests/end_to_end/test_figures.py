@@ -84,16 +84,6 @@ def test_it_is_drawn_from_them(name: str, again: Path) -> None:
         assert all(abs(x - y) < 0.5 for x, y in zip(points, others, strict=True))
 
 
-@pytest.mark.long  # likewise
-@pytest.mark.parametrize("name", NAMES)
-def test_the_same_numbers_are_drawn_alike(name: str, again: Path) -> None:
-    drawn = again / "again"
-    if not drawn.exists():
-        made(drawn, "--numbers", str(again / "numbers.json"))
-    assert (drawn / f"{name}.svg").read_bytes() == (again / f"{name}.svg").read_bytes()
-    assert b"<dc:date>" not in (drawn / f"{name}.svg").read_bytes()
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_it_can_be_read(name: str) -> None:
     """Text is text, on white paper of its own whatever the page is; the page says in words what there is to see."""

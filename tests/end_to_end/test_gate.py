@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -11,6 +12,8 @@ import pytest
 from support import files
 from support.commands import in_process
 
+from verale.datasets.rows import row_of, write_rows
+
 ROOT = Path(__file__).parents[2]
 CLASSES = 3
 IMAGE = [[0.0, 0.0]]
@@ -18,6 +21,8 @@ HEAD = files.head(
     [[float(c == j) for j in range(CLASSES)] for c in range(CLASSES)], [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]
 )
 LATENTS = " --latents latents.safetensors"
+STATED = [files.patch_statement(0, j, d, d) for j, d in enumerate((0.0, 2.0, 1.0))]
+GOOD = files.certificate(HEAD, STATED, 0, CLASSES, image=IMAGE, minimality=False)
 
 
 def gate() -> tuple[str, str]:
@@ -52,8 +57,7 @@ def contradiction(predicted: int, image: files.Matrix | None) -> bytes:
 
 
 def test_what_is_proved_of_an_image_passes(tmp_path: Path) -> None:
-    stated = [files.patch_statement(0, j, d, d) for j, d in enumerate((0.0, 2.0, 1.0))]
-    assert codes(tmp_path, files.certificate(HEAD, stated, 0, CLASSES, image=IMAGE, minimality=False)) == (0, 0)
+    assert codes(tmp_path, GOOD) == (0, 0)
 
 
 @pytest.mark.parametrize("predicted", range(CLASSES))
@@ -64,3 +68,36 @@ def test_statements_that_contradict_each_other_do_not_pass(predicted: int, tmp_p
     assert codes(tmp_path, contradiction(predicted, IMAGE))[0] == 7
     assert codes(tmp_path, contradiction(predicted, nowhere))[0] == 6
     assert codes(tmp_path, contradiction(predicted, nowhere), without=LATENTS) == (0, 1)
+
+
+# A verdict that is taken from the log belongs to the bytes that it was given for, whatever they are called
+
+WRONG = files.certificate(HEAD, [], 0, CLASSES, image=IMAGE, minimality=False)
+"""A certificate that nothing proves."""
+
+
+@pytest.mark.parametrize(("order", "jobs"), [((WRONG, GOOD), 1), ((GOOD, WRONG), 2)])
+def test_the_same_audit_twice_says_the_same(order, jobs, tmp_path: Path) -> None:
+    """Two parts with a certificate of the same name, the second of which comes later: by name, one verdict was told for
+    both, and REFUTED turned into PROVED. Then another certificate, of the same age, takes the place of the first."""
+    (tmp_path / "set").mkdir()
+    for name, data in (("head", HEAD), ("latents", files.latents([IMAGE]))):
+        (tmp_path / name).write_bytes(data)
+
+    def written(number: int, certificate: bytes) -> Path:
+        write_rows(str(path := tmp_path / "set" / f"part-{number}.parquet"), [row_of("000000.ale.json", certificate)])
+        return path
+
+    def statuses(*more: object) -> list[str]:
+        command = ("audit", "set", "--head", "head", "--latents", "latents", "--log", "R.json", *more)
+        return [line.split()[0] for line in in_process(*command, cwd=tmp_path).stdout.splitlines()]
+
+    expected = ["PROVED" if each is GOOD else "NOT_PROVED" for each in order]
+    first = written(0, order[0])
+    assert statuses() == expected[:1]
+    written(1, order[1])
+    assert statuses() == statuses("--jobs", jobs) == expected
+    before = first.stat()
+    written(0, order[1])
+    os.utime(first, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert statuses() == [expected[1]] * 2

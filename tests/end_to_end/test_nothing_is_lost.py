@@ -332,38 +332,29 @@ def own(given: Path, tmp_path: Path) -> Path:
     return tmp_path / "own"
 
 
+OUTPUTS = {
+    "report run --overwrite --format html -o": ("run/head.safetensors", "run/000009.ale.json", "to_page.html"),
+    "report two --overwrite --format csv -o": ("two/latents.safetensors",),
+    "report run --head head --overwrite --format html -o": ("head",),
+    "report run/000000.ale.json --overwrite -o": ("same.html",),
+    "compare run run --overwrite -o": ("run/explanations.csv",),
+    "refute two/000000.ale.json --seconds 0 --out": ("two/latents.safetensors", "two/000000.ale.json"),
+    "refute run/000000.ale.json --out": ("run/latents.safetensors",),
+    "cover run --latents latents --out": ("latents", "run/run.json"),
+    "head import --arch protopnet state.pth -o": ("state.pth",),
+    "network export model.pth -o": ("model.pth",),
+    "latents model.pth --arch prototypedl --images digits -o": ("digits/0.png", "model.pth"),
+    "certificates pack run --overwrite --out": ("run/files.json",),
+    "certificates pack two --overwrite --out": ("two/000000.ale.json",),
+    "audit two --log": ("two/000000.ale.json", "two/head.safetensors", "run/source.json", "to_page.html"),
+    "audit two --attest": ("two/head.safetensors", "to_page.html", "run/000009.ale.json"),
+    "export rocq two --overwrite -o": ("to_page.v",),
+}
+"""What a command would have to replace, or write through a link."""
+
+
 @pytest.mark.parametrize(
-    "command",
-    [
-        "report run -o run/explanations.csv --overwrite",
-        "report run -o run/head.safetensors --format html --overwrite",
-        "report run -o run/000009.ale.json --format html",
-        "report run/000000.ale.json -o same.html --overwrite",
-        "report run -o to_page.html --overwrite",
-        "report two -o two/latents.safetensors --format csv --overwrite",
-        "report run --head head -o head --format html --overwrite",
-        "compare run run -o run/explanations.csv --overwrite",
-        "refute two/000000.ale.json --out two/latents.safetensors --seconds 0",
-        "refute two/000000.ale.json --out two/000000.ale.json",
-        "refute run/000000.ale.json --out run/latents.safetensors",
-        "cover run --latents latents --out latents",
-        "cover run --latents latents --out run/run.json",
-        "head import --arch protopnet state.pth -o state.pth",
-        "network export model.pth -o model.pth",
-        "latents model.pth --arch prototypedl --images digits -o digits/0.png",
-        "latents model.pth --arch prototypedl --images digits -o model.pth",
-        "certificates pack run --out run/files.json --overwrite",
-        "certificates pack two --out two/000000.ale.json --overwrite",
-        "audit two --log two/000000.ale.json",
-        "audit two --log two/head.safetensors",
-        "audit two --log run/source.json",
-        "audit two --log to_page.html",
-        "audit two --attest two/head.safetensors",
-        "audit two --attest to_page.html",
-        "audit two --attest run/000009.ale.json",
-        "export rocq two -o to_page.v --overwrite",
-    ],
-    ids=lambda command: f"{command}-",
+    "command", [f"{command} {output}" for command in OUTPUTS for output in OUTPUTS[command]], ids="{}-".format
 )
 def test_no_output_replaces_what_is_needed(command: str, own: Path) -> None:
     arguments = command.split()

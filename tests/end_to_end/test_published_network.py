@@ -91,27 +91,21 @@ def test_images_in_folders(data):
 
 
 def test_files_that_do_not_fit(data):
-    done = capture(data, images="t10k-labels-idx1-ubyte.gz")
-    assert done.returncode == 9 and "t10k-labels-idx1-ubyte.gz: is not an IDX file" in done.stderr
-    done = capture(data, "--labels", "t10k-images-idx3-ubyte.gz")
-    assert done.returncode == 9 and "t10k-images-idx3-ubyte.gz: is not an IDX file" in done.stderr
     write_atomically(data / "few.idx", struct.pack(">HBBI", 0, 8, 1, 2) + bytes(2))
-    done = capture(data, "--labels", "few.idx")
-    assert done.returncode == 9 and "few.idx: holds 2 classes, expected 12" in done.stderr
     write_atomically(data / "small.idx", struct.pack(">HBB3I", 0, 8, 3, 1, 2, 2) + bytes(4))
-    done = capture(data, images="small.idx")
-    assert (
-        done.returncode == 9
-        and "it gives 2 numbers, prototypes have 8 (images of 2 x 2 pixels: small.idx" in done.stderr
-    )
     write_atomically(data / "none.idx", struct.pack(">HBB3I", 0, 8, 3, 0, SIDE, SIDE))
-    done = capture(data, images="none.idx")
-    assert done.returncode == 9 and "none.idx: holds (0, 28, 28) pixels, expected images" in done.stderr
-    done = capture(data, "--level", "sub", "--prototype-pictures", "prototypes")
-    assert done.returncode == 9 and "'prototype.sub_prototypes': is missing" in done.stderr
+    images, labels = "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"
+    refused = [
+        (capture(data, images=labels), f"{labels}: is not an IDX file"),
+        (capture(data, "--labels", images), f"{images}: is not an IDX file"),
+        (capture(data, "--labels", "few.idx"), "few.idx: holds 2 classes, expected 12"),
+        (capture(data, images="small.idx"), "it gives 2 numbers, prototypes have 8 (images of 2 x 2 pixels: small.idx"),
+        (capture(data, images="none.idx"), "none.idx: holds (0, 28, 28) pixels, expected images"),
+        (capture(data, "--level", "sub", "--prototype-pictures", "p"), "'prototype.sub_prototypes': is missing"),
+    ]
     torch.save(small().state_dict(), data / "standard_model.pth")
-    done = capture(data)
-    assert done.returncode == 9 and "standard_model.pth: holds no whole models" in done.stderr
+    for done, said in (*refused, (capture(data), "standard_model.pth: holds no whole models")):
+        assert done.returncode == 9 and said in done.stderr
     assert not (data / "latents.safetensors").exists()
 
 
