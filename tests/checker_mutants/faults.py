@@ -500,22 +500,22 @@ network/binary32.py share: a part of the roundings
     unit/checker/network/test_binary32.py::test_the_worst_roundings_of_one_sum_stay_inside_and_nearly_reach_the_ends[arb-None-F32]
 network/binary32.py roundings: what folding hides is not counted
     terms + _FOLDED => terms
-    unit/checker/network/test_binary32.py::test_roundings_that_all_go_to_one_side_leave_no_end[arb]
+    unit/checker/network/test_binary32.py::test_roundings_that_all_go_to_one_side_leave_no_end
 network/binary32.py roundings: weights that are rounded are not
     without (not known)
     unit/checker/network/test_binary32.py::test_the_worst_roundings_of_one_sum_stay_inside_and_nearly_reach_the_ends[arb-None-F64]
 network/binary32.py rounded: a mean is divided exactly
     layer.terms + 2 => layer.terms // 2
-    unit/checker/network/test_binary32.py::test_roundings_that_all_go_to_one_side_leave_no_end[arb]
+    unit/checker/network/test_binary32.py::test_roundings_that_all_go_to_one_side_leave_no_end
 network/binary32.py rounded: its ends are exact
     share(ceil_at(abs(end), bits), 1) + 1 => 0
     unit/checker/network/test_binary32.py::test_the_ends_of_a_clamp_are_rounded[arb-ends0]
 network/binary32.py rounded: the negative side of a leaky relu is exact
     low - share(low, 2) - 1 => low
-    unit/checker/network/test_binary32.py::test_roundings_that_all_go_to_one_side_leave_no_end[arb]
+    unit/checker/network/test_binary32.py::test_roundings_that_all_go_to_one_side_leave_no_end
 network/binary32.py require_no_overflow: what is read is as small as it likes
     never 2 * ((layer.terms + 1) * weight * read + size) > LARGEST or weight > LARGEST
-    unit/checker/network/test_binary32.py::test_refuses_what_it_cannot_bound[arb]
+    unit/checker/network/test_binary32.py::test_refuses_what_it_cannot_bound
 network/binary32.py require_no_overflow: what a file excludes is claimed
     never size > _GREATEST or weight > _GREATEST
     corpus/test_pictured.py::test_every_case_gets_its_outcome[excluded]

@@ -51,6 +51,7 @@ def code_lines(path: Path) -> int:
     return len(lines)
 
 
+@cache
 def counted() -> dict[str, tuple[int, int]]:
     """For every file of the checker its lines, and how many of them hold code."""
     return {

@@ -19,8 +19,9 @@ def test_the_page_has_rules_of_both_paradigms_and_what_is_not_proved_is_a_failur
     labels = [index % 3 for index in range(COUNT)]
     write_idx(tmp_path, "t10k-images-idx3", "t10k-labels-idx1", random_digits(COUNT), labels)
     arguments = ["--data", str(tmp_path), "--out", str(tmp_path / "rules.md"), "--count", "2", "--explained", "3"]
-    fitted, true = [], runs.fit_rules
-    monkeypatch.setattr(rules, "fit_rules", lambda *given: fitted.append(true(*given)) or fitted[-1])
+    fitted, widened, fit, widen = [], [], runs.fit_rules, rules.inflated
+    monkeypatch.setattr(rules, "fit_rules", lambda *given: fitted.append(fit(*given)) or fitted[-1])
+    monkeypatch.setattr(rules, "inflated", lambda *given: widened.append(widen(*given)) or widened[-1])
     assert rules.main(arguments) == 0
     text = (tmp_path / "rules.md").read_text(encoding="utf-8")
     for paradigm in ("joint", "top_k"):
@@ -29,4 +30,5 @@ def test_the_page_has_rules_of_both_paradigms_and_what_is_not_proved_is_a_failur
     assert "| any image | **2** | 12 | 12 |" in text  # the small network has one class for all images
     assert "activation at most " in text
     monkeypatch.setattr(rules, "fit_rules", lambda *given: replace(fitted.pop(0), exit_code=3))
+    monkeypatch.setattr(rules, "inflated", lambda *given: widened.pop(0))
     assert rules.main([*arguments, "--explained", "1"]) == 1

@@ -25,10 +25,10 @@ def accepted(one_in: int, first: int = 0) -> list[Case]:
     return [each for each in stored("accept") if each.status == "PROVED"][first::one_in]
 
 
-@pytest.mark.parametrize("one_in", [30, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("one_in", [30, pytest.param(4, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kernel", CHOICES)
 def test_margins_are_at_least_those_that_are_proved(kernel: str, one_in: int) -> None:
-    """In the short run others for each kernel."""
+    """Others for each kernel: in the long run all, each by one or two."""
     for each in accepted(one_in, 5 * CHOICES.index(kernel) % one_in):
         auditor = Auditor(each.head, None, kernel)
         if auditor.check(each.certificate, entailment_only=True).status.value != "PROVED":

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from support import files
-from support.cases import every
 from support.exact import Head as ExactHead
 from support.rationals import root
 
@@ -71,14 +70,17 @@ def top_mean(column: Column, k: int) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("patches", [1, 2, 3, 4])
-def test_max_minus_mean_is_the_exact_range(patches: int) -> None:
+def test_of_similarities_the_range_is_the_exact_one(patches: int) -> None:
+    """Of the greatest minus the mean, and of means of the greatest k."""
     generator = random.Random(patches)
-    for _ in range(40):
+    for _ in range(20):
         column: Column = [(low - UNIT, (high or 0) - UNIT, 1) for low, high, _ in random_column(generator, patches)]
-        low, high = max_minus_mean(column)
-        truths = [max(point) - Fraction(sum(point), patches) for point in corners(column)]
-        assert low == math.floor(min(truths))
-        assert high == math.ceil(max(truths))
+        points = [sorted(point, reverse=True) for point in corners(column)]
+        found = [(max_minus_mean(column), [point[0] - Fraction(sum(point), patches) for point in points])]
+        for k in (1, 2, 3, 10**17):
+            kept = min(k, patches)
+            found.append((top_mean(column, k), [Fraction(sum(point[:kept]), kept) for point in points]))
+        assert all(ends == (math.floor(min(truths)), math.ceil(max(truths))) for ends, truths in found)
 
 
 @pytest.mark.parametrize("patches", [1, 2, 3, 4])
@@ -103,19 +105,6 @@ def test_an_infinite_distance_is_the_limit_of_large_ones(infinite: int) -> None:
         result, limit = (max_minus_mean_distance(each) for each in (column, far))
         assert abs(result[0] - limit[0]) < 9
         assert abs(result[1] - limit[1]) < 9
-
-
-@every("k", [1, 2, 3, 10**17])
-@every("patches", [1, 2, 3, 4])
-def test_top_mean_is_the_exact_range(patches: int, k: int) -> None:
-    generator = random.Random(patches)
-    for _ in range(20):
-        column: Column = [(low - UNIT, (high or 0) - UNIT, 1) for low, high, _ in random_column(generator, patches)]
-        low, high = top_mean(column, k)
-        kept = min(k, patches)
-        truths = [Fraction(sum(sorted(point, reverse=True)[:kept]), kept) for point in corners(column)]
-        assert low == math.floor(min(truths))
-        assert high == math.ceil(max(truths))
 
 
 def test_patches_that_are_alike_count_as_often_as_there_are() -> None:
