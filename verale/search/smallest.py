@@ -22,7 +22,7 @@ from verale.search.paradigms.base import ParadigmSearch, cost_of, require_produc
 from verale.search.paradigms.evidence import EvidenceSearch
 from verale.search.paradigms.joint import JointSearch
 from verale.search.paradigms.mixed import MixedSearch
-from verale.search.paradigms.of_activations import SparseSearch, TopKSearch
+from verale.search.paradigms.of_activations import OfActivations, SparseSearch, TopKSearch
 from verale.search.paradigms.of_patches import HypersphereSearch, ProjectionSearch, SimplexSearch, TriangleSearch
 from verale.search.problem import NoExplanation, Problem, Solution
 
@@ -159,6 +159,9 @@ def searches_of(head: Head, patches: int, paradigm: str, options: SearchOptions)
                 _log.info("paradigm %s is not tried: %s", name, error)
     if refused is not None and not searches:
         raise refused
+    of_activations = [search for search in searches.values() if isinstance(search, OfActivations)]
+    for search in of_activations:
+        search.links = of_activations[0].links
     return tuple(searches.values())
 
 

@@ -29,7 +29,6 @@ from verale.search.digits import (
     in_digits,
     margins_in_digits,
 )
-from verale.search.linked import Linked
 from verale.search.options import SearchOptions
 from verale.search.paradigms.of_activations import OfActivations
 from verale.search.problem import Explanation, NoExplanation, Problem, Solution, shortened
@@ -56,7 +55,6 @@ class EvidenceSearch(OfActivations):
 
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
         super().__init__(head, patches, options)
-        self._links = Linked(head, patches)
         self._range = activation_range(head, patches)
         belong = belonging(head, torch.arange(head.classes))
         self._most = int(belong.sum(1).max())
@@ -138,7 +136,7 @@ class EvidenceSearch(OfActivations):
         floors = observed.lower.gather(1, case.members)
         left = problem.prototypes_left & (observed.lower > self._range.lower)
         may = case.are & left.gather(1, case.members)
-        rows = self._links.floors(floors.where(may, -math.inf), case.members)
+        rows = self.links().floors(floors.where(may, -math.inf), case.members)
         table = rows.gather(2, case.members[:, None].expand(-1, self._most, -1))
         need = (case.margins.error - case.margins.bias).nan_to_num(neginf=-math.inf)
         taken = case.margins.taken_back(observed, belonging(self.head, case.margins.predicted))
@@ -163,7 +161,7 @@ class EvidenceSearch(OfActivations):
         box = _met(rows, stated, self._range.lower)[:, None]
         proved = case.proved(box, sums.allowed[:, None])
         fewer = torch.stack([sums.without(at).allowed for at in range(2)], 1)
-        spared = self._links.may_be_proved(case.margins, torch.cat([without, case.proved(box, fewer)], 1))
+        spared = self.links().may_be_proved(case.margins, torch.cat([without, case.proved(box, fewer)], 1))
         needed = (~(spared & torch.cat([stated, sums.there], 1)).any(1)).tolist()
         order = (
             (case.own.positive.amax(2) * floors).where(stated, -math.inf).argsort(dim=1, descending=True, stable=True)
@@ -239,7 +237,7 @@ class EvidenceSearch(OfActivations):
                 if isinstance(each, SumStatement):
                     about = slice(None) if each.rivals is None else list(each.rivals)
                     row[about] = row[about].clip(max=each.upper)
-        box = self._links.floors(torch.tensor(floors, dtype=torch.float64), torch.tensor(named)).amax(1)
+        box = self.links().floors(torch.tensor(floors, dtype=torch.float64), torch.tensor(named)).amax(1)
         shape = len(problem), count, -1
         return self._case(problem).proved(box.view(shape), torch.tensor(allowed).view(shape))
 

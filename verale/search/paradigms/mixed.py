@@ -19,7 +19,6 @@ from verale.search.activations import Activations, Stated
 from verale.search.costs import NONE_FOUND
 from verale.search.covers import Clauses, Cover, Covers
 from verale.search.digits import EXACT
-from verale.search.linked import Linked
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import require_memory
 from verale.search.paradigms.of_activations import OneByOne
@@ -50,7 +49,7 @@ class MixedSearch(OneByOne):
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
         super().__init__(head, patches, options)
         require_memory(64 * head.size**2, f"what each of {head.size} activations says of the others", options)
-        self._projection, self._linked = Projection(head), Linked(head, patches)
+        self._projection = Projection(head)
 
     @classmethod
     def require(cls, head: Head, patches: int) -> None:
@@ -61,7 +60,7 @@ class MixedSearch(OneByOne):
             raise UsageError(f"paradigm 'mixed' takes at most {_CLASSES} classes, not {head.classes}; use 'top_k'")
 
     def explain(self, problem: Problem, most: float) -> Explanation:
-        activations, table = Activations(problem), self._linked.table(problem.stated_activations()[0])
+        activations, table = Activations(problem), self.links().table(problem.stated_activations()[0])
         covers = Covers(
             cast(LinearMargins, problem.margins), activations.observed, problem.prototypes_left, problem.costs, table
         )
@@ -93,11 +92,11 @@ class MixedSearch(OneByOne):
     def _told(self, statements: Sequence[Statement]) -> Enclosure:
         """(P,) what statements about activations and clauses say of all activations: each by itself."""
         stated = [each for each in statements if not isinstance(each, PatchStatement)]
-        return self._linked.box(Stated.of(stated, self.head.size))
+        return self.links().box(Stated.of(stated, self.head.size))
 
     def _after(self, pairs: list[Pair], activations: Activations, covers: Covers) -> Explanation | None:
         """An explanation with at most these statements about patches; None where none is found."""
-        problem, observed, linked = activations.problem, activations.observed, self._linked
+        problem, observed, linked = activations.problem, activations.observed, self.links()
         base = self._box(problem, pairs)
         clauses = Clauses(  # beside what is known of the activations anyway
             lambda ends: linked.under(ends, observed.upper > ends[:, None]).minimum(base.upper),

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any, ClassVar
 
 import torch
@@ -46,7 +47,12 @@ that covers without that have."""
 
 
 class OfActivations(ParadigmSearch):
-    """A paradigm that states activations, which speak of all patches."""
+    """A paradigm that states activations, which speak of all patches.
+
+    Attributes:
+        links: gives what its statements prove together, the same to all searches of a head; computed when it is asked
+            for first.
+    """
 
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
         if options.avoid.patches:
@@ -54,6 +60,7 @@ class OfActivations(ParadigmSearch):
                 f"paradigm {self.name!r} states activations, which speak of all patches: none can be avoided"
             )
         super().__init__(head, patches, options)
+        self.links: Callable[[], Linked] = cache(partial(Linked, head, patches))
 
 
 class OneByOne(OfActivations):
@@ -112,15 +119,11 @@ class OfActivationsAlone(OneByOne):
 
     priced: ClassVar[type[Any] | None] = PricedActivations
 
-    def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
-        super().__init__(head, patches, options)
-        self._linked = Linked(head, patches)
-
     def shrunk(self, problem: Problem, found: Explanation) -> Explanation:
-        return Explanation(*self._linked.shrunk(problem.margins, found.statements, problem.costs))
+        return Explanation(*self.links().shrunk(problem.margins, found.statements, problem.costs))
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
-        return self._linked.proved(problem.margins, statements)
+        return self.links().proved(problem.margins, statements)
 
 
 class TopKSearch(OfActivationsAlone):
