@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -96,11 +98,17 @@ _BELL = [{"kind": kind} for kind in ("from_peak", "square", "scale", "negate", "
 def varied_head(name: str, seed: int = 0, **sizes: int) -> Head:
     """A small head by its name in VARIED."""
     generator = torch.Generator().manual_seed(200 + seed)
-    plain = {kind: small_head(kind, seed, **sizes) for kind in GEOMETRIES}
-    flat, angular, masses = plain["euclidean"], replace(plain["cosine"], domain=Box(0, 1)), plain["softmax"]
+    flat = small_head("euclidean", seed, **sizes)
+
+    def angular(**changes: Any) -> Head:
+        return replace(small_head("cosine", seed, **sizes), **{"domain": Box(0, 1)} | changes)
+
+    def masses(**changes: Any) -> Head:
+        return replace(small_head("softmax", seed, **sizes), **changes)
+
     scale = 0.5 + torch.rand(flat.size, generator=generator) * 4
     peak = torch.rand(flat.size, generator=generator) * 2 - 0.7
-    inner = replace(angular, geometry=InnerProduct())
+    inner = partial(angular, geometry=InnerProduct())
     tree, leaves = random_tree(flat.size, flat.classes, generator)
     of_class = (torch.arange(flat.size) % flat.classes == torch.arange(flat.classes)[:, None]).float()
     some = {"weight": of_class, "bias": torch.randn(flat.size, generator=generator) * 0.1, "readout": Maximum()}
@@ -117,47 +125,47 @@ def varied_head(name: str, seed: int = 0, **sizes: int) -> Head:
             roots = [{"kind": "scale"}, {"kind": "add", "number": 0.125}, {"kind": "root"}]
             return replace(flat, similarity=StepChain([*roots, {"kind": "reciprocal", "number": 0.25}]), scale=scale)
         case "cosine steps":
-            return replace(angular, similarity=StepChain(_BELL), scale=scale, peak=peak)
+            return angular(similarity=StepChain(_BELL), scale=scale, peak=peak)
         case "rooted":
-            return replace(angular, geometry=Cosine(1e-4, rooted=True))
+            return angular(geometry=Cosine(1e-4, rooted=True))
         case "cosine exponential":
-            return replace(angular, similarity=Exponential(), scale=scale)
+            return angular(similarity=Exponential(), scale=scale)
         case "cosine quadratic":
-            return replace(angular, similarity=Quadratic(), peak=peak)
+            return angular(similarity=Quadratic(), peak=peak)
         case "cosine rectified":
-            return replace(angular, similarity=Rectified())
+            return angular(similarity=Rectified())
         case "inner product":
-            return inner
+            return inner()
         case "inner product in a ball":
-            return replace(inner, geometry=InnerProduct(4.0), domain=Box(0, None), similarity=Rectified())
+            return inner(geometry=InnerProduct(4.0), domain=Box(0, None), similarity=Rectified())
         case "inner product quadratic":
-            return replace(inner, similarity=Quadratic(), peak=peak)
+            return inner(similarity=Quadratic(), peak=peak)
         case "threshold":
-            return replace(masses, similarity=Threshold(0.1))
+            return masses(similarity=Threshold(0.1))
         case "banks":
             return replace(flat, pooling=BankPooling(flat.size // 3))
         case "cosine banks":
-            return replace(angular, pooling=BankPooling(flat.size // 2))
+            return angular(pooling=BankPooling(flat.size // 2))
         case "masked":
             return replace(flat, pooling=random_mask(flat.size, 4, generator))
         case "cosine masked":
-            return replace(angular, pooling=random_mask(flat.size, 2, generator))
+            return angular(pooling=random_mask(flat.size, 2, generator))
         case "top mean":
             return replace(flat, pooling=TopMeanPooling(3))
         case "cosine top mean":
-            return replace(angular, pooling=TopMeanPooling(2))
+            return angular(pooling=TopMeanPooling(2))
         case "softmax top mean":
-            return replace(masses, pooling=TopMeanPooling(2))
+            return masses(pooling=TopMeanPooling(2))
         case "quadratic top mean":
-            return replace(angular, similarity=Quadratic(), peak=peak, pooling=TopMeanPooling(100))
+            return angular(similarity=Quadratic(), peak=peak, pooling=TopMeanPooling(100))
         case "tree":
             return replace(flat, similarity=ExpDistance(), weight=leaves, bias=None, readout=tree)
         case "exponential tree":
-            return replace(angular, similarity=Exponential(), scale=scale, weight=leaves, bias=None, readout=tree)
+            return angular(similarity=Exponential(), scale=scale, weight=leaves, bias=None, readout=tree)
         case "maximum":
             return replace(flat, similarity=Negated(), scale=scale, **some)
         case "cosine maximum":
-            return replace(angular, **some)
+            return angular(**some)
     raise ValueError(name)
 
 

@@ -96,15 +96,14 @@ def in_float32(head: Head, latents: Tensor, generator: torch.Generator) -> list[
 @pytest.mark.parametrize("name", HEADS)
 def test_float32_logits_lie_in_their_intervals(name):
     generator = torch.Generator().manual_seed(7)
-    for seed in range(2):
-        head = HEADS[name](seed)
-        latents = small_latents(head, images=5, patches=6)
-        bounds = float32_logits(head, as_patches(latents))
-        for logits in in_float32(head, latents, generator):
-            assert logits.dtype == torch.float32
-            assert bool(((bounds.lower <= logits) & (logits <= bounds.upper)).all())
-        exact = head.logits(latents)
-        assert bool(((bounds.lower < exact) & (exact < bounds.upper)).all())
+    head = HEADS[name](0)
+    latents = small_latents(head, images=5, patches=6)
+    bounds = float32_logits(head, as_patches(latents))
+    for logits in in_float32(head, latents, generator):
+        assert logits.dtype == torch.float32
+        assert bool(((bounds.lower <= logits) & (logits <= bounds.upper)).all())
+    exact = head.logits(latents)
+    assert bool(((bounds.lower < exact) & (exact < bounds.upper)).all())
 
 
 @every("name", [name for name in HEADS if not name.startswith("euclidean")])
@@ -189,7 +188,7 @@ def test_computed_observables(name, depth):
 
 def observed_in_float32(head: Head, seed: int) -> Tensor:
     """(N, L, P) exactly those of some float32 computation."""
-    latents = as_patches(small_latents(head, images=8, patches=9, seed=seed)).float()
+    latents = as_patches(small_latents(head, images=4, patches=9, seed=seed)).float()
     return head.geometry.observables(latents, head.points.float())
 
 
@@ -206,6 +205,6 @@ def test_computed_activations_and_logits(name):
     for observed in observed_in_float32(head, 6):
         computed = head.pooling.pool(observed[None], lambda values: similarity(head, values))
         assert holds(_POOLED[type(head.pooling)](head.pooling, head, Enclosure.exact(observed)), computed)
-    for activations in torch.rand(20, 1, head.size, generator=torch.Generator().manual_seed(8)):
+    for activations in torch.rand(8, 1, head.size, generator=torch.Generator().manual_seed(8)):
         ranges = _READ_OUT[type(head.readout)](head.readout, head, Enclosure.exact(activations))
         assert holds(ranges, read_out(head, activations))

@@ -122,13 +122,13 @@ def made(kind, *arguments) -> nn.Module:
 
 
 def explained(out, model: nn.Module, layer: str, **options):
-    return verale.explain_model(model, layer, own_images(4), out=out, jobs=1, paradigm="top_k", **options)
+    return verale.explain_model(model, layer, own_images(2), out=out, jobs=1, paradigm="top_k", **options)
 
 
 @pytest.mark.parametrize(("kind", "layer"), [(TESNet, "add_on_layers"), (PIPNet, "_net"), (MGProto, "add_on_layers")])
 def test_a_model_whose_tensors_and_class_tell_needs_no_architecture(kind, layer, tmp_path):
     run = explained(tmp_path / "OUT", made(kind), layer)
-    assert run.comparison.agrees and len(run.certificates) == 4
+    assert run.comparison.agrees and len(run.certificates) == 2
 
 
 def test_the_threshold_decides_how_pipnet_is_called(tmp_path):
@@ -136,15 +136,15 @@ def test_the_threshold_decides_how_pipnet_is_called(tmp_path):
     for threshold, inference in ((None, True), (0, False)):
         options = {} if threshold is None else {"threshold": threshold}
         run = explained(tmp_path / str(inference), model, "_net", arch="pipnet", options=options)
-        assert torch.equal(run.comparison.logits, model(own_images(4), inference=inference)[2].detach())
+        assert torch.equal(run.comparison.logits, model(own_images(2), inference=inference)[2].detach())
 
 
 def test_a_threshold_that_is_missing_or_too_much_is_named_as_it_is_written():
     model = made(PIPNet)
-    comparison = verale.check(head_of("pipnet", model.state_dict()), model, "_net", own_images(4))
+    comparison = verale.check(head_of("pipnet", model.state_dict()), model, "_net", own_images(2))
     assert "the logits agree with threshold=0; you gave 0.10000000149011612" in str(comparison)
     head = head_of("pipnet", model.state_dict(), threshold=0)
-    said = str(verale.check(head, model, "_net", own_images(4), arguments={"inference": True}))
+    said = str(verale.check(head, model, "_net", own_images(2), arguments={"inference": True}))
     assert "threshold=0.10000000149011612; you gave 0" in said
 
 
@@ -152,9 +152,9 @@ def test_what_a_model_takes_besides_is_asked_for():
     model = made(MGProto)
     head = head_of("mgproto", model.state_dict())
     with pytest.raises(UsageError, match=r"write arguments=\{'gt': \.\.\.\} for what it takes beside images"):
-        verale.check(head, model, "add_on_layers", own_images(4))
+        verale.check(head, model, "add_on_layers", own_images(2))
     comparison = verale.check(
-        *(head, model, "add_on_layers", own_images(4)), arguments={"gt": None}, logits=lambda output: output[0][..., 0]
+        *(head, model, "add_on_layers", own_images(2)), arguments={"gt": None}, logits=lambda output: output[0][..., 0]
     )
     assert comparison.agrees and comparison.returned == "log(logits)"
 
@@ -164,7 +164,7 @@ def test_both_halves_of_st_protopnet_are_one_head(cropped, tmp_path):
     model = made(STProtoPNet, cropped)
     run = explained(tmp_path / "OUT", joined(model), "halves")
     assert run.comparison.agrees and run.head.size == 2 * SIZE and run.head.depth == 2 * DEPTH
-    assert torch.equal(run.comparison.logits, sum(model(own_images(4))[0]).detach())
+    assert torch.equal(run.comparison.logits, sum(model(own_images(2))[0]).detach())
     with pytest.raises(UsageError, match=r"expected verale\.adapters\.published\.stprotopnet\.joined\(model\)"):
         explained(tmp_path / "other", model, "add_on_layers_trivial", arch="stprotopnet")
 
@@ -195,7 +195,7 @@ def test_prototype_images_may_be_tensors_with_none_among_them(tmp_path):
     model = made(TESNet)
     images = [*own_images(SIZE - 1, seed=1), None]
     run = explained(tmp_path / "OUT", model, "add_on_layers", prototype_images=images)
-    assert len(run.certificates) == 4 and len(list((tmp_path / "OUT" / "prototype_images").iterdir())) == SIZE - 1
+    assert len(run.certificates) == 2 and len(list((tmp_path / "OUT" / "prototype_images").iterdir())) == SIZE - 1
     images[0] = images[0][:, 1:]
     with pytest.raises(UsageError, match="prototype_images are tensors of several shapes"):
         explained(tmp_path / "other", model, "add_on_layers", prototype_images=images)
