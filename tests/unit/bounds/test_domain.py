@@ -123,7 +123,7 @@ def test_ranges_hold_what_latents_in_the_box_give(geometry: str, width: float) -
         pytest.skip("the box reaches beyond a radius")
     ranges = box_ranges(head, box)
     least, most = torch.full_like(ranges.lower, torch.inf), torch.full_like(ranges.lower, -torch.inf)
-    for trial in range(200):
+    for trial in range(60):
         share = torch.rand(patches.shape, generator=drawn, dtype=torch.float64)
         share = share.round() if trial % 2 else share
         seen = observe(head, (box.lower + share * (box.upper - box.lower)).clamp(box.lower, box.upper))

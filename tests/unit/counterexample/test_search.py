@@ -203,7 +203,7 @@ def test_the_rivals_that_are_asked_for() -> None:
     ("name", "count"),
     [
         ("euclidean", 3),
-        ("cosine", 3),
+        pytest.param("cosine", 3, marks=pytest.mark.long),
         pytest.param("negated", 3, marks=pytest.mark.long),
         pytest.param("exponential", 3, marks=pytest.mark.long),
         ("banks", 3),
