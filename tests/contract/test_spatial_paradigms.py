@@ -44,26 +44,26 @@ def cases() -> list[Case]:
     points = rand(10, 5) + 0.01
     line = points[:1] + torch.arange(10)[:, None] * (points[1:2] - points[:1]) / 8
     clouds: dict[str, tuple[Tensor, Tensor]] = {
-        "random": (points, rand(4, 5)),
-        "duplicates": (points[[0, 0, 1, 1, 1, 2, 3, 0]], rand(4, 5)),
-        "nearly duplicates": (points[:1] + 1e-6 * rand(10, 5), rand(4, 5)),
-        "collinear": (line, rand(4, 5)),
-        "latents on prototypes": (points, points[:4].clone()),
-        "latents between prototypes": (points, (points[:4] + points[4:8]) / 2),
-        "one dimension": (points[:, :1], rand(4, 1)),
-        "two dimensions": (points[:, :2], rand(4, 2)),
+        "random": (points, rand(2, 5)),
+        "duplicates": (points[[0, 0, 1, 1, 1, 2, 3, 0]], rand(2, 5)),
+        "nearly duplicates": (points[:1] + 1e-6 * rand(10, 5), rand(2, 5)),
+        "collinear": (line, rand(2, 5)),
+        "latents on prototypes": (points, points[:2].clone()),
+        "latents between prototypes": (points, (points[:2] + points[4:6]) / 2),
+        "one dimension": (points[:, :1], rand(2, 1)),
+        "two dimensions": (points[:, :2], rand(2, 2)),
         "one patch": (points, rand(1, 5)),
-        "one prototype": (points[:1], rand(4, 5)),
-        "huge": (points * 1e15, rand(4, 5) * 1e15),
-        "tiny": (points * 1e-18, rand(4, 5) * 1e-18),
-        "denormal": (points * 1e-40, rand(4, 5) * 1e-40),
-        "huge and tiny": (points * torch.logspace(-20, 15, 10)[:, None], rand(4, 5)),
-        "negative": (points - 0.5, rand(4, 5) - 0.5),
-        "far from the origin": (points + 1000, rand(4, 5) + 1000),
+        "one prototype": (points[:1], rand(2, 5)),
+        "huge": (points * 1e15, rand(2, 5) * 1e15),
+        "tiny": (points * 1e-18, rand(2, 5) * 1e-18),
+        "denormal": (points * 1e-40, rand(2, 5) * 1e-40),
+        "huge and tiny": (points * torch.logspace(-20, 15, 10)[:, None], rand(2, 5)),
+        "negative": (points - 0.5, rand(2, 5) - 0.5),
+        "far from the origin": (points + 1000, rand(2, 5) + 1000),
     }
     every = []
     for name, (prototypes, latents) in clouds.items():
-        for geometry in (Euclidean(), Cosine(1e-8), Cosine(0.0), Cosine(1e-4, rooted=True)):
+        for geometry in (Euclidean(), Cosine(0.0), Cosine(1e-4, rooted=True)):
             head = metric_head(geometry, prototypes)
             every += [
                 Case(f"{name}-{geometry}", paradigm, head, latents) for paradigm in (Projection, Triangle, Hypersphere)
@@ -74,28 +74,20 @@ def cases() -> list[Case]:
             (InnerProduct(), Box(low, high + (low == high))),
             (InnerProduct(longest), Box()),
             (InnerProduct(longest), Box(min(low, 0.0), None)),
-            (InnerProduct(longest), Box(low - longest, high + longest)),
         ):
             head = metric_head(geometry, prototypes, domain)
             every += [
                 Case(f"{name}-{geometry}-{domain}", paradigm, head, latents) for paradigm in (Projection, Triangle)
             ]
-    one_sided = metric_head(Cosine(1e-8), points - 0.5, Box(0, None))
-    every += [
-        Case(
-            "zero prototype", Hypersphere, metric_head(Euclidean(), torch.cat([points, torch.zeros(1, 5)])), rand(4, 5)
-        ),
-        Case("box", Hypersphere, metric_head(Euclidean(), points, Box(0, 1)), rand(4, 5)),
-        Case("orthant", Hypersphere, one_sided, rand(4, 5)),
-        Case("zero latent", Hypersphere, one_sided, torch.zeros(1, 5)),
-        Case(
-            "zero prototype", Projection, metric_head(Euclidean(), torch.cat([points, torch.zeros(1, 5)])), rand(4, 5)
-        ),
-        Case("box", Projection, metric_head(Euclidean(), points, Box(0, 1)), rand(4, 5)),
-        Case("half box", Projection, metric_head(Euclidean(), points - 0.5, Box(0, None)), rand(4, 5)),
-        Case("orthant", Projection, metric_head(Cosine(1e-8), points - 0.5, Box(0, None)), rand(4, 5)),
-        Case("zero latent", Projection, metric_head(Cosine(1e-8), points - 0.5, Box(0, None)), torch.zeros(1, 5)),
-    ]
+    orthant = metric_head(Cosine(1e-8), points - 0.5, Box(0, None))
+    for name, head, latents in (
+        ("zero prototype", metric_head(Euclidean(), torch.cat([points, torch.zeros(1, 5)])), rand(2, 5)),
+        ("box", metric_head(Euclidean(), points, Box(0, 1)), rand(2, 5)),
+        ("half box", metric_head(Euclidean(), points - 0.5, Box(0, None)), rand(2, 5)),
+        ("orthant", orthant, rand(2, 5)),
+        ("zero latent", orthant, torch.zeros(1, 5)),
+    ):
+        every += [Case(name, paradigm, head, latents) for paradigm in (Projection, Hypersphere)]
     for name, latents in {
         "random": rand(4, 6) * 5,
         "peaked": torch.eye(4, 6) * 60,

@@ -81,16 +81,16 @@ def test_to_prove_more_is_no_disagreement(executable) -> None:
 
 
 def test_they_agree_on_mutants(executable) -> None:
-    require_agreement(tallied(mutated(250, cases=5)))
+    require_agreement(tallied(mutated(600, cases=5)))
 
 
 def test_they_agree_on_random_heads(executable) -> None:
-    tally = tallied(compare.emitted(range(0, 72, 18), 1))
+    tally = tallied(compare.emitted(range(0, 54, 18), 1))
     require_agreement(tally)
-    assert tally.kinds.total() >= 12
+    assert tally.kinds.total() >= 9
 
 
-@pytest.mark.parametrize("one_in", [5, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("one_in", [11, pytest.param(1, marks=pytest.mark.long)])
 def test_they_agree_where_ends_are_missing(one_in: int, executable) -> None:
     require_agreement(tallied(islice(compare.opened(), None, None, one_in)), missed=0.02)
 
@@ -301,11 +301,11 @@ def test_the_worst_comes_first(answering) -> None:
 def test_it_is_a_section_of_the_suite(executable, monkeypatch) -> None:
     """Of a few certificates of each kind: those that it compares are compared above."""
     some = {"corpora": compare.corpora(), "opened": compare.opened()}
-    for name, groups in (some | {"emitted": compare.emitted(range(4), 1), "demo": iter(())}).items():
+    for name, groups in (some | {"emitted": compare.emitted(range(2), 1), "demo": iter(())}).items():
         few = [*islice(groups, 4)]
         monkeypatch.setattr(compare, name, partial(lambda few, *_: few, few))
     tried, detail, wrong = SECTION.try_it(False, 2)
-    assert tried >= 9 and wrong == ()
+    assert tried > 8 and wrong == ()
     assert "less" in detail
 
 

@@ -193,7 +193,7 @@ bounds/fixed_point.py FixedPoint._without: what is cut off is not added to what 
     unit/bounds/test_fixed_point.py::test_sums_products_and_maxima_hold_all_that_they_may_be[0-12]
 bounds/fixed_point.py FixedPoint.summed: weights that are cut off are taken for exact
     0.0 if exact else columns.terms * most * 2.0 ** (self.places - cut * width - at) * UP => 0.0
-    unit/bounds/test_fixed_point.py::test_a_layers_sums_are_held_by_its_numbers[1-plain-12]
+    unit/bounds/test_fixed_point.py::test_a_layers_sums_are_held_by_its_numbers[1-17-plain]
 bounds/fixed_point.py most_terms: partial sums may round
     _LARGEST_BITS - 2 * width + 2 => _LARGEST_BITS - 2 * width + 5
     unit/bounds/test_fixed_point.py::test_no_sum_of_the_greatest_digits_rounds[20]

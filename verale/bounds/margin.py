@@ -23,16 +23,14 @@ from verale.rounding import UNDERFLOW, UNIT, Enclosure, down, gamma, up
 
 @dataclass(frozen=True, eq=False)
 class Margins(ABC):
-    """Lower bounds of o_predicted - o_c for N images and some classes c each, from boxes of activations.
+    """Lower bounds of o_predicted - o_c for N images and all K classes c, from boxes of activations.
 
     Attributes:
         predicted: (N,) the explained classes.
-        rivals: (N, K) the classes c.
         error: (N, K) how much rounding may lower a bound, for any box within the head's range.
     """
 
     predicted: Tensor
-    rivals: Tensor
     error: Tensor
 
     @property
@@ -48,6 +46,10 @@ class Margins(ABC):
         """The margins of some images: a copy for an index, a view for a slice."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return replace(self, **{name: each[images] for name, each in values.items() if isinstance(each, Tensor)})
+
+    def _infinite_at_class(self, bounds: Tensor) -> Tensor:
+        """Bounds (N, B, K), in place infinite at the predicted class."""
+        return bounds.scatter_(2, self.predicted[:, None, None].expand(-1, bounds.shape[1], -1), math.inf)
 
 
 def kept(box: Enclosure, where: Tensor) -> Enclosure:
@@ -71,7 +73,7 @@ class LinearMargins(Margins):
 
     @classmethod
     def of(cls, head: Head, predicted: Tensor, patches: int) -> LinearMargins:
-        """Prepare the differences of weights for N predicted classes (N,), all classes as rivals.
+        """Prepare the differences of weights for N predicted classes (N,).
 
         Soundness: a focal activation is a difference of two similarities, so at most twice as large. Its own rounding,
         at most gamma_(L+12) M before the sum over prototypes, need not be covered here, as it is in the box. Where
@@ -83,17 +85,14 @@ class LinearMargins(Margins):
         if head.bias is not None:
             given = head.bias.to(bias)
             bias = given[predicted][:, None] - given
-        scale = activation(head, domain_range(head))
-        largest = torch.maximum(scale.lower.abs(), scale.upper.abs())
         # 2 P products and sums, the difference of weights and of biases rounded once each.
         relative = gamma(2 * head.size + 8)
-        magnitude = up((difference.abs() @ largest) * (1 + relative)) + bias.abs()
+        magnitude = up((difference.abs() @ _largest(head)) * (1 + relative)) + bias.abs()
         error = up(magnitude * relative + 2 * head.size * UNDERFLOW)
         if head.pooling.is_difference:
             error = up(error * up(error.new_tensor(2 + (patches + 12) / (2 * head.size))))
         return cls(
             predicted=predicted,
-            rivals=torch.arange(head.classes).expand(len(predicted), -1),
             positive=difference.clamp(min=0).transpose(1, 2).contiguous(),
             negative=difference.clamp(max=0).transpose(1, 2).contiguous(),
             bias=bias.scatter(1, predicted[:, None], math.inf),
@@ -126,8 +125,7 @@ class LinearMargins(Margins):
         Soundness: exact but for rounding, since the activations range over a box; `error` covers the sums in any order.
         """
         estimate = torch.baddbmm(self.bias[:, None], box.lower, self.positive).baddbmm(box.upper, self.negative)
-        bound = down(estimate - self.error[:, None]).nan_to_num(-math.inf, math.inf, -math.inf)
-        return bound.masked_fill_((self.bias == math.inf)[:, None], math.inf)
+        return self._infinite_at_class(down(estimate - self.error[:, None]).nan_to_num(-math.inf, math.inf, -math.inf))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +146,7 @@ class MaximumMargins(Margins):
 
     @classmethod
     def of(cls, head: Head, predicted: Tensor, patches: int) -> MaximumMargins:
-        """Prepare the classes' prototypes for N predicted classes (N,), all classes as rivals."""
+        """Prepare the classes' prototypes for N predicted classes (N,)."""
         rows = [row.nonzero().flatten().tolist() for row in head.weight.cpu()]
         most = max(map(len, rows))
         table = torch.tensor([row + row[:1] * (most - len(row)) for row in rows])
@@ -156,12 +154,9 @@ class MaximumMargins(Margins):
         bias = torch.zeros(head.size, dtype=torch.float64)
         if head.bias is not None:
             bias = head.bias.to(bias)
-        scale = activation(head, domain_range(head))
-        largest = torch.maximum(scale.lower.abs(), scale.upper.abs()) + bias.abs()
-        error = 8 * UNIT * largest.amax()
+        error = 8 * UNIT * (_largest(head) + bias.abs()).amax()
         return cls(
             predicted=predicted,
-            rivals=torch.arange(head.classes).expand(images, -1),
             own=table[predicted],
             theirs=table.expand(images, -1, -1),
             bias=bias.expand(images, -1),
@@ -181,8 +176,13 @@ class MaximumMargins(Margins):
         own = least.gather(2, self.own[:, None].expand(-1, candidates, -1)).amax(2)
         theirs = self.theirs[:, None].expand(-1, candidates, -1, -1)
         rivals = most.gather(2, theirs.flatten(2)).view(theirs.shape).amax(3)
-        same = self.rivals == self.predicted[:, None]
-        return down(own[..., None] - rivals).masked_fill_(same[:, None], math.inf)
+        return self._infinite_at_class(down(own[..., None] - rivals))
+
+
+def _largest(head: Head) -> Tensor:
+    """(P,) the greatest size of each similarity over the domain."""
+    scale = activation(head, domain_range(head))
+    return torch.maximum(scale.lower.abs(), scale.upper.abs())
 
 
 _CHUNK_BYTES = 64 * 2**20
@@ -221,8 +221,7 @@ class TreeMargins(Margins):
 
     @classmethod
     def of(cls, head: Head, predicted: Tensor, patches: int) -> TreeMargins:
-        """Prepare the differences of leaves for N predicted classes (N,), all classes as rivals, of a head whose
-        readout is a soft tree."""
+        """Prepare the differences of leaves for N predicted classes (N,), of a head whose readout is a soft tree."""
         tree = cast(SoftTree, head.readout)
         weight = head.weight.to(torch.float64)
         leaves = down(weight[predicted][:, None] - weight)
@@ -230,7 +229,6 @@ class TreeMargins(Margins):
         size = up(leaves.abs().amax(2) * (1 + 32 * len(levels) * UNIT))
         return cls(
             predicted=predicted,
-            rivals=torch.arange(head.classes).expand(len(predicted), -1),
             leaves=leaves,
             size=size,
             error=(16 * len(levels) + 2) * UNIT * size,
@@ -250,8 +248,7 @@ class TreeMargins(Margins):
             self._values(box[:, start : start + step], self.leaves)[..., 0]
             for start in range(0, max(1, candidates), step)
         ]
-        same = self.rivals == self.predicted[:, None]
-        return torch.cat(bounds, 1).masked_fill_(same[:, None], math.inf)
+        return self._infinite_at_class(torch.cat(bounds, 1))
 
     def _values(self, box: Enclosure, leaves: Tensor) -> Tensor:
         """(N, B, K, 2 P + 1) lower bounds of all nodes and leaves; (N, B, P) boxes, (N, K, P + 1) leaves."""
@@ -296,5 +293,5 @@ _MARGINS: dict[type[Readout], Callable[[Head, Tensor, int], Margins]] = {
 
 
 def margins_of(head: Head, predicted: Tensor, patches: int) -> Margins:
-    """Margins of N predicted classes (N,), all classes as rivals, for images of L patches."""
+    """Margins of N predicted classes (N,), for images of L patches."""
     return _MARGINS[type(head.readout)](head, predicted, patches)

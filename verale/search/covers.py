@@ -227,7 +227,7 @@ class Covers:
         costs: Costs = UNIT_COSTS,
         table: Enclosure | None = None,
     ) -> None:
-        rivals = margins.rivals[0] != margins.predicted[0]
+        rivals = torch.arange(margins.error.shape[1]) != margins.predicted[0]
         self._worth = torch.cat([margins.positive[0], -margins.negative[0]])[:, rivals]
         self._fixed = (margins.bias - RESERVE * margins.error)[0, rivals]
         self._observed, self._left, self._costs = observed, left, costs

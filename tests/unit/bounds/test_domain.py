@@ -14,24 +14,16 @@ from verale.bounds.domain import _RANGES, box_leaves_domain, box_ranges, inner_d
 from verale.checker.head import read_head
 from verale.checker.options import load_arithmetic
 from verale.checker.reading.space import Space
-from verale.head import Box, Cosine, Euclidean, Head, Identity, InnerProduct, LogRatio, Softmax, as_patches
+from verale.head import Box, Cosine, Euclidean, Head, Identity, InnerProduct, Softmax, as_patches
 from verale.head.geometry import GEOMETRIES as KINDS
 from verale.rounding import Enclosure
 
 POINTS = torch.randn(6, 3, generator=torch.Generator().manual_seed(1))
 
 
-@pytest.mark.parametrize("box", [Box(0, 1), Box(-0.5, 0.25), Box()], ids=str)
-def test_squared_distances_over_a_box(box):
-    head = Head(torch.ones(2, 6), Euclidean(), LogRatio(), prototypes=POINTS, domain=box)
-    bounds = domain_range(head)
-    if box.upper is None:
-        assert (bounds.lower == 0).all() and (bounds.upper == torch.inf).all()
-        return
-    axis = torch.linspace(box.lower, box.upper, 21, dtype=torch.float64)
-    inside = observe(head, torch.cartesian_prod(axis, axis, axis))
-    assert (bounds.lower <= inside.lower.amin(0) + 1e-12).all() and (inside.upper.amax(0) - 1e-12 <= bounds.upper).all()
-    assert torch.allclose(bounds.upper, inside.upper.amax(0), rtol=1e-12)
+def test_unbounded_latents_have_any_squared_distance():
+    bounds = domain_range(metric_head(Euclidean(), POINTS))
+    assert (bounds.lower == 0).all() and (bounds.upper == torch.inf).all()
 
 
 def test_a_single_mass_is_one():
@@ -40,12 +32,7 @@ def test_a_single_mass_is_one():
 
 
 def test_inner_products_in_a_box_and_in_a_ball():
-    head = metric_head(InnerProduct(), POINTS, Box(-1, 2))
-    axis = torch.linspace(-1, 2, 7, dtype=torch.float64)
-    inside = observe(head, torch.cartesian_prod(axis, axis, axis))
-    bounds = domain_range(head)
-    assert torch.allclose(bounds.lower, inside.lower.amin(0)) and torch.allclose(bounds.upper, inside.upper.amax(0))
-    assert (bounds.lower <= inside.upper.amin(0)).all() and (inside.lower.amax(0) <= bounds.upper).all()
+    bounds = domain_range(metric_head(InnerProduct(), POINTS, Box(-1, 2)))
     ball = domain_range(metric_head(InnerProduct(0.5), POINTS))
     lengths = POINTS.double().norm(dim=1) / 2
     assert torch.allclose(ball.upper, lengths) and torch.equal(ball.lower, -ball.upper)
@@ -76,6 +63,7 @@ ENDS = [Box(0, None), Box(0.25, 1), Box(None, 0), Box(-1, -0.25), Box(None, 0.5)
 BOXED = [(Cosine(0.0), box) for box in ENDS]
 BOXED += [(Cosine(1e-3, rooted=True), box) for box in ENDS]
 BOXED += [(InnerProduct(2.0), box) for box in ENDS]
+BOXED += [(geometry, box) for geometry in (Euclidean(), InnerProduct()) for box in (Box(-0.5, 0.25), Box(-1, 2))]
 BOXED += [(Softmax(), Box(0, 1)), (Softmax(), Box(-3, -1)), (Softmax(), Box(0, None))]
 
 
@@ -123,7 +111,7 @@ def test_ranges_hold_what_latents_in_the_box_give(geometry: str, width: float) -
         pytest.skip("the box reaches beyond a radius")
     ranges = box_ranges(head, box)
     least, most = torch.full_like(ranges.lower, torch.inf), torch.full_like(ranges.lower, -torch.inf)
-    for trial in range(200):
+    for trial in range(60):
         share = torch.rand(patches.shape, generator=drawn, dtype=torch.float64)
         share = share.round() if trial % 2 else share
         seen = observe(head, (box.lower + share * (box.upper - box.lower)).clamp(box.lower, box.upper))

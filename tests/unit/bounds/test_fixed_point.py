@@ -16,8 +16,9 @@ from torch.nn import functional
 from verale.bounds.fixed_point import NEAREST, BeyondError, FixedPoint, TooManyBitsError, aligned, carried, most_terms
 from verale.network.layers import Convolution, FullConnection
 
-SEEDS = range(2)
 WIDTHS = (12, 17, 20)
+DRAWN = [*zip((0, 1, 1), WIDTHS, strict=True)]
+"""Seeds and widths; with the seed 0 a layer has no bias."""
 
 
 def values(numbers: FixedPoint) -> list[Fraction]:
@@ -102,9 +103,8 @@ def test_carrying_changes_no_number(width: int) -> None:
     assert canonical(after) and values(after) == before
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_sums_products_and_maxima_hold_all_that_they_may_be(width: int, seed: int) -> None:
+@pytest.mark.parametrize(("seed", "width"), DRAWN)
+def test_sums_products_and_maxima_hold_all_that_they_may_be(seed: int, width: int) -> None:
     first, second = some(seed, width, (60,)), some(seed + 9, width, (60,), 71, 2.0**-40)
     rules: dict[FixedPoint, Callable[[Fraction, Fraction], Fraction]] = {
         first + second: lambda x, y: x + y,
@@ -199,10 +199,9 @@ def worst(operation: Convolution, given: FixedPoint, shape: tuple[int, ...], sig
     ]
 
 
-@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", LAYERS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_layers_sums_are_held_by_its_numbers(name: str, width: int, seed: int) -> None:
+@pytest.mark.parametrize(("seed", "width"), DRAWN)
+def test_a_layers_sums_are_held_by_its_numbers(name: str, seed: int, width: int) -> None:
     operation, shape = convolution(name, seed, 30 * seed)
     given = some(seed, width, shape)
     sums = [worst(operation, given, shape, sign) for sign in (-1, 0, 1)]

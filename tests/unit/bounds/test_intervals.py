@@ -1,10 +1,9 @@
-"""Wide statements: what they prove holds of all latents that satisfy them, and is hardly more than some attain."""
+"""Wide statements: what they prove is hardly more than some latents attain. That it holds, the contract suite says."""
 
 from __future__ import annotations
 
 from itertools import product
 
-import mpmath
 import pytest
 import torch
 from support.small import metric_head
@@ -56,23 +55,6 @@ def test_narrow_intervals_give_hardly_more_than_their_corners(geometry, count, w
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
-def test_latents_that_satisfy_wide_statements_are_within(geometry):
-    """Found by chance: none lies outside, and some near the ends."""
-    head, observed = case(geometry, 1)
-    generator = torch.Generator().manual_seed(2)
-    half = 0.2 * torch.maximum(observed.upper.abs(), observed.upper.new_tensor(0.1))
-    wide = Enclosure(observed.lower - half, observed.upper + half)
-    ours = Projection(head).ranges([[0, 1]], wide)
-    z = torch.rand(200_000, 7, generator=generator, dtype=torch.float64) * 2 - 0.5
-    if isinstance(geometry, InnerProduct):
-        z = z / z.norm(dim=1, keepdim=True) * 1.5 * torch.rand(len(z), 1, generator=generator, dtype=torch.float64)
-    each = observe(head, z)
-    there = ((each.lower >= wide.lower) & (each.upper <= wide.upper))[:, :2].all(1)
-    assert there.sum() > 50
-    assert (each.lower[there] >= ours.lower).all() and (each.upper[there] <= ours.upper).all()
-
-
-@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
 @pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("width", [1e-6, 1e-3, 0.03])
 def test_ranges_from_within_are_attained_at_corners(geometry, count, width):
@@ -91,26 +73,15 @@ def test_ranges_from_within_are_attained_at_corners(geometry, count, width):
 
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
 @pytest.mark.parametrize("width", [0.0, 1e-12, 1e-6, 1e-3, 0.03])
-def test_in_many_digits_a_latent_that_satisfies_the_statements_lies_within(geometry, width):
-    """Its observables, in 40 digits; and the ranges from within lie within those from without."""
+def test_ranges_from_within_lie_within_those_from_without(geometry, width):
+    """That what is from without holds the truth, the contract suite says."""
     head, _ = case(geometry)
     z = torch.rand(1, 7, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
-    z = z if geometry == Euclidean() else z / (2 * z.norm())
-    observed, stated = observe(head, z), [[0, 3, 5]]
+    observed, stated = observe(head, z if geometry == Euclidean() else z / (2 * z.norm())), [[0, 3, 5]]
     wide = Enclosure(observed.lower - width, observed.upper + width)
     outer, inner = (each.ranges(stated, wide) for each in (Projection(head), Projection(head).inner()))
     rest = [k for k in range(8) if k not in stated[0]]
     assert (inner.lower < inner.upper)[:, rest].all()  # something is known
-    with mpmath.workdps(40):
-        latent = mpmath.matrix(z[0].tolist())
-        points = [mpmath.matrix(row) for row in head.prototypes.double().tolist()]
-        for k, point in enumerate(points):
-            real = (latent.T * point)[0]
-            if isinstance(geometry, Euclidean):
-                real = mpmath.norm(latent - point) ** 2
-            elif isinstance(geometry, Cosine):
-                real /= mpmath.norm(latent) * mpmath.norm(point)
-            assert float(outer.lower[0, k]) <= real <= float(outer.upper[0, k])
     assert (inner.lower >= outer.lower)[:, rest].all() and (inner.upper <= outer.upper)[:, rest].all()
 
 

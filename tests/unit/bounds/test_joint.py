@@ -219,8 +219,7 @@ def test_facts_that_say_nothing_have_no_weight() -> None:
     assert (best_weights(facts, targets, lower - INF, upper + INF) == 0).all()
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("width", [0.0, 0.01, 0.3])
+@pytest.mark.parametrize(("seed", "width"), [(0, 0.0), (1, 0.01), (2, 0.3)])
 def test_no_weights_that_are_near_are_better(seed: int, width: float) -> None:
     """h is concave: where no small change makes it greater, nothing does."""
     generator = torch.Generator().manual_seed(seed)

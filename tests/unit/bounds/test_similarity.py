@@ -32,7 +32,7 @@ def test_every_similarity_is_tested():
     assert {type(row.similarity) for row in ROWS} == known
 
 
-def observables_of(head: Head, count: int = 8) -> Tensor:
+def observables_of(head: Head, count: int = 3) -> Tensor:
     """(N, P) observables over the domain's range: its ends, zero, tiny ones, the threshold, the peak, and others."""
     whole = domain_range(head)
     share = torch.rand(count, head.size, generator=torch.Generator().manual_seed(1), dtype=torch.float64)

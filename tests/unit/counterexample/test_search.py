@@ -203,10 +203,10 @@ def test_the_rivals_that_are_asked_for() -> None:
     ("name", "count"),
     [
         ("euclidean", 3),
-        ("cosine", 3),
+        pytest.param("cosine", 3, marks=pytest.mark.long),
         pytest.param("negated", 3, marks=pytest.mark.long),
         pytest.param("exponential", 3, marks=pytest.mark.long),
-        ("banks", 3),
+        pytest.param("banks", 3, marks=pytest.mark.long),
         ("inner product", 1),
         ("tree", 1),
     ],

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from verale.errors import VeraleError
-from verale.rounding import UNIT, Enclosure, UndecidedError, down, gamma, root, up
+from verale.rounding import UNIT, Enclosure, UndecidedError, gamma, root
 
 AWKWARD = [
     0.0, -0.0, 1.0, -1.0, 0.1, -0.1, 1 / 3, 1 + 2**-52, 1 - 2**-53, 2.0**-1074, -(2.0**-1074), 2.0**-1022, 1e-300,
@@ -121,14 +121,6 @@ def test_ends_are_float64():
         Enclosure(torch.zeros(1), torch.zeros(1))
 
 
-def test_one_float_further():
-    values = [0.0, -0.0, 1.0, -1.0, 5e-324, 1.7976931348623157e308, 2.0**-1022]
-    tensor = torch.tensor(values, dtype=torch.float64)
-    assert down(tensor).tolist() == [nextafter(x, -inf) for x in values]
-    assert up(tensor).tolist() == [nextafter(x, inf) for x in values]
-    assert down(torch.tensor([-inf], dtype=torch.float64)).item() == -inf
-
-
 def test_roots_are_correctly_rounded():
     """Those of torch are not, where it takes them from Intel's library."""
     values = 10 ** (600 * torch.rand(3000, generator=torch.Generator().manual_seed(2), dtype=torch.float64) - 300)
@@ -152,13 +144,3 @@ def test_roots_of_any_shape_and_of_any_float():
 def test_gamma_is_barely_above_the_exact_number(operations: int):
     exact = operations * Fraction(UNIT) / (1 - operations * Fraction(UNIT))
     assert exact <= Fraction(gamma(operations)) <= exact * (1 + Fraction(1, 2**48))
-
-
-def test_sums_in_any_order_stay_within_gamma():
-    generator = torch.Generator().manual_seed(6)
-    for length in (1, 2, 17, 1000):
-        x, y = torch.randn(2, length, generator=generator, dtype=torch.float64)
-        exact = sum(Fraction(a) * Fraction(b) for a, b in zip(x.tolist(), y.tolist(), strict=True))
-        size = sum(abs(Fraction(a) * Fraction(b)) for a, b in zip(x.tolist(), y.tolist(), strict=True))
-        for computed in (x @ y, (x * y).sum(), (x * y).flip(0).cumsum(0)[-1]):
-            assert abs(Fraction(float(computed)) - exact) <= Fraction(gamma(length)) * size

@@ -173,9 +173,8 @@ class _Stating:
                 self._refused = torch.zeros_like(self._open)
                 continue
             if not len(order):
-                predicted = int(self._problem.margins.rivals[0, rival])
                 return NoExplanation(
-                    f"class {predicted} stays open (margin >= {below(float(least))}) though every statement that could"
+                    f"class {int(rival)} stays open (margin >= {below(float(least))}) though every statement that could"
                     " help is made",
                     stays_open=True,
                 )
