@@ -188,29 +188,40 @@ class _OfPatches:
         pairs = [(patch, j) for patch in range(problem.patches) for j in range(head.size)]
         self.items = pairs if hidden is None else [pair for pair in pairs if not bool(hidden[pair])]
         self.last = set(pairs_of(_usual(problem, search)))
+        self._stated: list[list[int]] = [[]] * problem.patches
+        self._ranges = problem.ranges(self._paradigm, [[]])
+        """(L, P) what `_stated` says of each patch."""
         if not self._entails(self.items):
             raise UnexplainedError(UNSETTLED.reason)
 
     def left(self, order: list[Pair]) -> Explanation:
-        """As many statements are dropped at once as can be, by bisection; then the next one is needed."""
+        """As many statements are dropped at once as can be: one, two more, four more, until that is too many, then by
+        bisection. The next one is needed. So most tries differ from the one before in few patches."""
         pairs: list[Pair] = []
-        while order and not self._entails(pairs):
-            low, high = 0, len(order)
+        while order:
+            low = high = 0
+            step = 1
+            while low < len(order) and self._entails(pairs + order[(high := min(low + step, len(order))) :]):
+                low, step = high, 2 * step
             while high - low > 1:
                 middle = (low + high) // 2
                 low, high = (middle, high) if self._entails(pairs + order[middle:]) else (low, middle)
-            pairs, order = [*pairs, order[low]], order[low + 1 :]
+            pairs, order = [*pairs, *order[low : low + 1]], order[low + 1 :]
         doubtful = not_surely_needed(self.problem, self._paradigm, pairs)
         if doubtful:
             pairs = without_doubtful(self.problem, self._paradigm, pairs, doubtful)
             doubtful = not_surely_needed(self.problem, self._paradigm, pairs)
-        (margins,) = self._margins(sorted(pairs))
-        statements = statements_about(self.problem, sorted(pairs))
-        return Explanation(statements, margins, not doubtful)
+        pairs = sorted(pairs)
+        (margins,) = self.problem.proved_margins(self.problem.ranges(self._paradigm, [pairs]))
+        return Explanation(statements_about(self.problem, pairs), margins, not doubtful)
 
     def _entails(self, pairs: list[Pair]) -> bool:
-        return bool((self._margins(pairs) > 0).all())
-
-    def _margins(self, pairs: list[Pair]) -> Tensor:
-        """(1, C) proved margins."""
-        return self.problem.proved_margins(self.problem.ranges(self._paradigm, [pairs]))
+        """Whether the class follows; only patches are bounded of which something else was stated the last time."""
+        by_patch = self.problem.by_patch([pairs])
+        stated = [by_patch.get(patch, []) for patch in range(self.problem.patches)]
+        other = [patch for patch, each in enumerate(stated) if each != self._stated[patch]]
+        if other:
+            rows = self.problem.index(other)
+            found = self._paradigm.ranges([stated[patch] for patch in other], self.problem.observed[rows])
+            self._ranges.lower[rows], self._ranges.upper[rows], self._stated = found.lower, found.upper, stated
+        return bool((self.problem.proved_margins(self._ranges) > 0).all())
