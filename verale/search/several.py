@@ -47,14 +47,24 @@ def anew(step: Callable[[], Certificate | None]) -> Certificate | None:
     return step()
 
 
-def require_fitting(certificate: Certificate, head: Head, patches: int, predicted: int) -> None:
-    """Raise CertificateError where a remembered certificate is not about such images of a head and a class."""
+def require_fitting(
+    certificate: Certificate, head: Head, patches: int, predicted: int, paradigm: str, latents: str | None = None
+) -> None:
+    """Raise CertificateError where a remembered certificate is not what a step could give: a paradigm's explanation of
+    a class of the head, for images of so many patches, or of the one with this digest alone.
+
+    Soundness: an audit finds a certificate's image among several by the digest that the certificate names. So one that
+    explains another of them would be proved, and be told of this one.
+    """
     ends = {"prototype": head.size, "patch": patches, "sum": 0}
     subjects = (each for statement in certificate.statements for each in subjects_of(statement))
-    fits = all((number or 0) < ends.get(kind, 1) for kind, number in subjects)
-    if not fits or (certificate.head, certificate.predicted) != (head.digest, predicted):
+    expected = replace(
+        certificate.of_latents(latents), head=head.digest, patches=patches, predicted=predicted, paradigm=paradigm
+    )
+    if certificate != expected or any((number or 0) >= ends.get(kind, 1) for kind, number in subjects):
         raise CertificateError(
-            "what an interrupted search has noted is about another head or class: begin in another folder"
+            "what an interrupted search has noted is about another head, image, paradigm or class: begin in another"
+            " folder"
         )
 
 
@@ -113,7 +123,7 @@ def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0, remember:
     def attempts() -> Iterator[OneOrder]:
         drawn = random.Random(seed)
         seen: set[frozenset[object]] = set()
-        given = {"latents": digest(patches)}, int(problem.margins.predicted[0]), paradigm, len(patches)
+        image, predicted = digest(patches), int(problem.margins.predicted[0])
         for number in count():
             order = vocabulary.items.copy()
             drawn.shuffle(order)
@@ -124,12 +134,18 @@ def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0, remember:
                 left = vocabulary.left(order)
                 if _subjects(left.statements) in seen or not bool((left.margins > 0).all()):
                     return None
-                return replace(left, margins=shortened(left.margins)).certificate(head, *given)
+                return replace(left, margins=shortened(left.margins)).certificate(
+                    head, {"latents": image}, predicted, paradigm, len(patches)
+                )
 
             certificate = remember(step)
             if certificate is not None:
-                require_fitting(certificate, head, len(patches), given[1])
-                seen.add(_subjects(certificate.statements))
+                require_fitting(certificate, head, len(patches), predicted, paradigm, image)
+                if (subjects := _subjects(certificate.statements)) in seen:
+                    raise CertificateError(
+                        "an interrupted search has noted an explanation twice: begin in another folder"
+                    )
+                seen.add(subjects)
             yield OneOrder(certificate, len(seen))
 
     return attempts()
