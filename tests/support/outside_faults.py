@@ -413,6 +413,12 @@ runs/folder.py ResultFolder.write: results are written before all have room
 runs/folder.py Journal.of: what another search found is taken over
     never first != heading
     unit/runs/test_rules.py::test_an_interrupted_search_goes_on[attribute]
+runs/folder.py ResultFolder._replaces: results of something else go with unfinished ones
+    always noted <= {self._journal, *self._names}
+    unit/runs/test_rules.py::test_results_that_an_interruption_left_unfinished_are_written_again
+search/several.py require_fitting: what explains another image is told of this one
+    never certificate != expected
+    unit/runs/test_rules.py::test_an_interrupted_search_goes_on[attribute]
 runs/folder.py pictures_in: pictures of somebody else become a run's
     return [name for name in names if name not in needed] => return []
     end_to_end/test_nothing_is_lost.py::test_pictures_of_an_earlier_run_and_others

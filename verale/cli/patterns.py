@@ -103,10 +103,8 @@ def attribute(
         folder.journal() as journal,
     ):
         found = attribute(file, latents, image, count, paradigm, seed, advance, audit, run, journal)
-    page = attribution_page(found, file.head, shown)
-    folder.write(
-        found.record(), found.rows(), page, StoredBytes.numbered(found.certificates), latents_file(found.latents)
-    )
+        page, certificates = attribution_page(found, file.head, shown), StoredBytes.numbered(found.certificates)
+        folder.write(found.record(), found.rows(), page, certificates, latents_file(found.latents), journal)
     if as_json:
         print_record("attribution", found.record())
     else:
@@ -277,7 +275,8 @@ def rules(
         folder.journal() as journal,
     ):
         rules = fit_rules(file, latents, held_out, count, paradigm, advance, audit, run, audit_log, journal)
-    folder.write(rules.record(), rules.rows(), rules_page(rules, shown), StoredBytes.numbered(rules.certificates))
+        page, certificates = rules_page(rules, shown), StoredBytes.numbered(rules.certificates)
+        folder.write(rules.record(), rules.rows(), page, certificates, journal=journal)
     if as_json:
         print_record("rules", rules.record())
     else:

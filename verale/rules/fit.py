@@ -145,7 +145,7 @@ class _Fit:
         certificate = self._remember(lambda: self._best(of_class, covered))
         if certificate is None:
             return None
-        require_fitting(certificate, self._head, self._images.shape[1], of_class.predicted)
+        require_fitting(certificate, self._head, self._images.shape[1], of_class.predicted, self._paradigm)
         return self._covering(of_class, certificate)
 
     def _best(self, of_class: _Class, covered: Tensor) -> Certificate | None:

@@ -9,7 +9,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from os.path import lexists
@@ -69,12 +69,10 @@ class Journal:
 
     def of(self, **search: object) -> Remember:
         """What remembers the steps of a search. Raises InputError: the file is of another one, or cannot be read."""
-        path, heading = (
-            self.written.directory / self.name,
-            f"{json.dumps({'verale': __version__, **search})}\n".encode(),
-        )
-        data = read(path, "what a search found", LARGEST_LATENTS) if self.written.exists(self.name) else heading
+        path = self.written.directory / self.name
+        heading = f"{json.dumps({'verale': __version__, **search})}\n".encode()
         self.written.require_own([self.name], None)
+        data = read(path, "what a search found", LARGEST_LATENTS) if self.written.exists(self.name) else heading
         first, *lines = data[: data.rfind(b"\n") + 1].splitlines(keepends=True) or [heading]
         if first != heading:
             if not self.overwrite:
@@ -126,7 +124,7 @@ class ResultFolder:
 
     @contextmanager
     def journal(self) -> Iterator[Journal]:
-        """Keep out other processes while a search notes here what it finds; `write` removes that."""
+        """Keep out other processes while a search notes here what it finds, and `write` writes that and removes it."""
         with locked(self.directory) as held:
             yield Journal(WrittenFiles(self.directory, held), self._journal, self.overwrite)
 
@@ -137,16 +135,17 @@ class ResultFolder:
         page: bytes,
         certificates: Iterable[StoredBytes],
         latents: bytes | None = None,
+        journal: Journal | None = None,
     ) -> None:
-        """Write the record as JSON, the table's rows, the page, certificates, and latents, if any.
-        Raises InputError: a folder that cannot be written, or that holds other files of these names."""
+        """Write the record as JSON, the table's rows, the page, certificates, and latents, if any. A `journal` holds
+        the folder. Raises InputError: a folder that cannot be written, or that holds other files of these names."""
         contents = (f"{json.dumps(record, indent=1)}\n".encode(), csv_table(rows), page, self.head, latents)
         named = {name: data for name, data in zip(self._names, contents, strict=False) if data is not None}
         files, record_name = {each.name: each.data for each in certificates} | named, self._names[0]
-        with locked(self.directory) as held:
-            written = WrittenFiles(self.directory, held)
+        with self.journal() if journal is None else nullcontext(journal) as held:
+            written = held.written
             kept = self._kept(written, files)
-            if self.overwrite:
+            if self._replaces(written):
                 written.clear([*kept, self._journal], first=record_name)
             for name in sorted(files, key=lambda name: name == record_name):
                 written.write(name, files[name])
@@ -158,7 +157,14 @@ class ResultFolder:
         needed = {name: RequiredFile(problem="is there already") for name in self._names}
         for name in {HEAD, LATENTS} & {*files}:
             needed[name] = RequiredFile(partial(written.holds, name, files[name]))
-        return written.require_room(needed, certificate_names(written.directory), self.overwrite, self.inputs)
+        return written.require_room(needed, certificate_names(written.directory), self._replaces(written), self.inputs)
+
+    def _replaces(self, written: WrittenFiles) -> bool:
+        """Whether what is noted goes: with `overwrite`; and where nothing but certificates and files of these names is
+        noted, a journal is there and no record, which an interruption leaves while results are written."""
+        noted = {name for name in written.names() if not name.endswith(CERTIFICATE_SUFFIX)}
+        is_unfinished = written.is_ours(self._journal) and not written.exists(self._names[0])
+        return self.overwrite or (is_unfinished and noted <= {self._journal, *self._names})
 
 
 def folder_in(directory: Path, name: str) -> Path:

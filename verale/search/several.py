@@ -48,14 +48,24 @@ def anew(step: Callable[[], Certificate | None]) -> Certificate | None:
     return step()
 
 
-def require_fitting(certificate: Certificate, head: Head, patches: int, predicted: int) -> None:
-    """Raise CertificateError where a remembered certificate is not about such images of a head and a class."""
+def require_fitting(
+    certificate: Certificate, head: Head, patches: int, predicted: int, paradigm: str, latents: str | None = None
+) -> None:
+    """Raise CertificateError where a remembered certificate is not what a step could give: a paradigm's explanation of
+    a class of the head, for images of so many patches, or of the one with this digest alone.
+
+    Soundness: an audit finds a certificate's image among several by the digest that the certificate names. So one that
+    explains another of them would be proved, and be told of this one.
+    """
     ends = {"prototype": head.size, "patch": patches, "sum": 0}
     subjects = (each for statement in certificate.statements for each in subjects_of(statement))
-    fits = all((number or 0) < ends.get(kind, 1) for kind, number in subjects)
-    if not fits or (certificate.head, certificate.predicted) != (head.digest, predicted):
+    expected = replace(
+        certificate.of_latents(latents), head=head.digest, patches=patches, predicted=predicted, paradigm=paradigm
+    )
+    if certificate != expected or any((number or 0) >= ends.get(kind, 1) for kind, number in subjects):
         raise CertificateError(
-            "what an interrupted search has noted is about another head or class: begin in another folder"
+            "what an interrupted search has noted is about another head, image, paradigm or class: begin in another"
+            " folder"
         )
 
 
@@ -114,7 +124,7 @@ def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0, remember:
     def attempts() -> Iterator[OneOrder]:
         drawn = random.Random(seed)
         seen: set[frozenset[object]] = set()
-        given = {"latents": digest(patches)}, int(problem.margins.predicted[0]), paradigm, len(patches)
+        image, predicted = digest(patches), int(problem.margins.predicted[0])
         for number in count():
             order = vocabulary.items.copy()
             drawn.shuffle(order)
@@ -125,12 +135,18 @@ def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0, remember:
                 left = vocabulary.explanation(_needed(vocabulary.entails, order))
                 if _subjects(left.statements) in seen or not bool((left.margins > 0).all()):
                     return None
-                return replace(left, margins=shortened(left.margins)).certificate(head, *given)
+                return replace(left, margins=shortened(left.margins)).certificate(
+                    head, {"latents": image}, predicted, paradigm, len(patches)
+                )
 
             certificate = remember(step)
             if certificate is not None:
-                require_fitting(certificate, head, len(patches), given[1])
-                seen.add(_subjects(certificate.statements))
+                require_fitting(certificate, head, len(patches), predicted, paradigm, image)
+                if (subjects := _subjects(certificate.statements)) in seen:
+                    raise CertificateError(
+                        "an interrupted search has noted an explanation twice: begin in another folder"
+                    )
+                seen.add(subjects)
             yield OneOrder(certificate, len(seen))
 
     return attempts()
@@ -150,15 +166,17 @@ def _usual(problem: Problem, search: ParadigmSearch) -> list[Statement]:
 
 
 def _needed(entails: Callable[[list[Any]], bool], order: list[Any]) -> list[Any]:
-    """What is left after dropping in this order, as many at once as can be, by bisection; then the next one is
-    needed."""
+    """What is left after dropping in this order, as many at once as can be: one, two more, four more, until that is too
+    many, then by bisection. The next one is needed. So most tries differ little from the one before."""
     needed: list[Any] = []
-    while order and not entails(needed):
-        low, high = 0, len(order)
+    while order:
+        low, high, step = 0, 0, 1
+        while low < len(order) and entails(needed + order[(high := min(low + step, len(order))) :]):
+            low, step = high, 2 * step
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if entails(needed + order[middle:]) else (low, middle)
-        needed, order = [*needed, order[low]], order[low + 1 :]
+        needed, order = [*needed, *order[low : low + 1]], order[low + 1 :]
     return needed
 
 
@@ -209,20 +227,28 @@ class _OfPatches:
         pairs = [(patch, j) for patch in range(problem.patches) for j in range(head.size)]
         self.items = pairs if hidden is None else [pair for pair in pairs if not bool(hidden[pair])]
         self.last = set(pairs_of(_usual(problem, search)))
+        self._stated: list[list[int]] = [[]] * problem.patches
+        self._ranges = problem.ranges(self._paradigm, [[]])
+        """(L, P) what `_stated` says of each patch."""
         if not self.entails(self.items):
             raise UnexplainedError(UNSETTLED.reason)
 
     def entails(self, items: list[Pair]) -> bool:
-        return bool((self._margins(items) > 0).all())
+        """Whether the class follows; only patches are bounded of which something else was stated the last time."""
+        by_patch = self.problem.by_patch([items])
+        stated = [by_patch.get(patch, []) for patch in range(self.problem.patches)]
+        other = [patch for patch, each in enumerate(stated) if each != self._stated[patch]]
+        if other:
+            rows = self.problem.index(other)
+            found = self._paradigm.ranges([stated[patch] for patch in other], self.problem.observed[rows])
+            self._ranges.lower[rows], self._ranges.upper[rows], self._stated = found.lower, found.upper, stated
+        return bool((self.problem.proved_margins(self._ranges) > 0).all())
 
     def explanation(self, items: list[Pair]) -> Explanation:
         pairs, doubtful = items, not_surely_needed(self.problem, self._paradigm, items)
         if doubtful:
             pairs = without_doubtful(self.problem, self._paradigm, pairs, doubtful)
             doubtful = not_surely_needed(self.problem, self._paradigm, pairs)
-        (margins,) = self._margins(sorted(pairs))
-        return Explanation(statements_about(self.problem, sorted(pairs)), margins, not doubtful)
-
-    def _margins(self, pairs: list[Pair]) -> Tensor:
-        """(1, C) proved margins."""
-        return self.problem.proved_margins(self.problem.ranges(self._paradigm, [pairs]))
+        pairs = sorted(pairs)
+        (margins,) = self.problem.proved_margins(self.problem.ranges(self._paradigm, [pairs]))
+        return Explanation(statements_about(self.problem, pairs), margins, not doubtful)

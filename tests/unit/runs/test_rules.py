@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -28,6 +29,8 @@ from verale.rules import fit as fitting
 from verale.rules.coverage import coverage_of
 from verale.runs import attribute as attribution
 from verale.runs.attribute import attribute
+from verale.runs.folder import ResultFolder
+from verale.runs.listed import StoredBytes
 from verale.runs.rules import Covered, CoveringAudits, fit_rules
 from verale.runs.written import WrittenFiles
 from verale.search import several as searching
@@ -189,20 +192,77 @@ def test_an_interrupted_search_goes_on(command, files, tmp_path, monkeypatch):
     most[0] = 1000
     assert called("out").returncode == 0 and len(steps) == 2 * total + 1
     whole, out = ({path.name: path.read_bytes() for path in (tmp_path / each).iterdir()} for each in ("whole", "out"))
-    assert whole == out
+    assert whole.keys() == out.keys() and {journal} - out.keys()
+    timed = ("files.json", *(name for name in out if name.endswith(".html")))  # a page says when it was written
+    assert all(whole[name] == out[name] for name in out.keys() - {*timed})
     noted = Certificate.load(tmp_path / "out" / "000000.ale.json")
     most[0] = len(steps)
     assert called("other").returncode == 130
     heading = (tmp_path / "other" / journal).read_bytes().splitlines(keepends=True)[0]
-    for strange in (replace(noted, statements=(ActivationStatement(99, 0.0, 1.0),)), replace(noted, head="0" * 64)):
+    other_statement = (ActivationStatement(99, 0.0, 1.0),)
+    for said, *strange in (
+        ("is about another head, image", replace(noted, statements=other_statement)),
+        ("is about another head, image", replace(noted, head="0" * 64)),
+        ("is about another head, image", replace(noted, latents="0" * 64)),
+        ("is about another head, image", replace(noted, paradigm="sparse")),
+        *[("an explanation twice", noted, noted)] * (command == "attribute"),
+    ):
         written = WrittenFiles(tmp_path / "other")
-        line = json.dumps(json.loads(strange.to_bytes())).encode() + b"\n"
-        written.write(journal, heading + line)
+        written.write(
+            journal, heading + b"".join(json.dumps(json.loads(each.to_bytes())).encode() + b"\n" for each in strange)
+        )
         refused = called("other")
-        assert refused.returncode == 9 and "noted is about another head or class" in refused.stderr
+        assert refused.returncode == 9 and f"noted {said}" in refused.stderr
+    if command == "attribute":
+        written.write(journal, heading + b"{}\n")
+        assert f"{journal}: is not a certificate" in called("other").stderr
     (tmp_path / "out" / journal).write_bytes(b"mine")
     refused = called("out", "--overwrite")
     assert refused.returncode == 9 and "verale did not write it, or it was changed" in refused.stderr
+
+
+def test_results_that_an_interruption_left_unfinished_are_written_again(tmp_path):
+    def write(folder: ResultFolder, last: str | None = None) -> None:
+        real = WrittenFiles.write
+
+        def stopped(self, name, *more):
+            if name == last:
+                raise KeyboardInterrupt
+            return real(self, name, *more)
+
+        with pytest.MonkeyPatch.context() as patch, folder.journal() as journal:
+            patch.setattr(WrittenFiles, "write", stopped)
+            journal.of(seed=0)(lambda: None)
+            folder.write({}, [], b"page", [StoredBytes("0.ale.json", b"c")], journal=journal)
+
+    names = ["0.ale.json", "files.json", "head.safetensors", "rules.csv", "rules.html", "rules.json"]
+    for last in (names[0], *names[2:]):
+        folder = ResultFolder("rules", tmp_path / last, b"h")
+        with pytest.raises(KeyboardInterrupt):
+            write(folder, last)
+        folder.require_room()
+        write(folder)
+        assert sorted(path.name for path in folder.directory.iterdir()) == names
+    with pytest.raises(KeyboardInterrupt):
+        write(ResultFolder("attribution", tmp_path / "two", b"h"), "0.ale.json")
+    write(ResultFolder("rules", tmp_path / "two", b"h"))
+    with pytest.raises(InputError, match=r"0\.ale\.json: would be taken for a file of this run"):
+        write(ResultFolder("attribution", tmp_path / "two", b"h"))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link", "file"])
+def test_what_has_the_name_of_what_was_found_stays(kind, files, tmp_path):
+    journal = tmp_path / "out" / "attribution.found"
+    journal.parent.mkdir()
+    (tmp_path / "mine").write_bytes(b"mine")
+    make = {"pipe": os.mkfifo, "folder": Path.mkdir, "link": lambda path: path.symlink_to(tmp_path / "mine")}
+    make.get(kind, lambda path: path.write_bytes(b"mine"))(journal)
+    before = os.lstat(journal)
+    for more in ((), ("--overwrite",)):
+        done = in_process("attribute", *files.options(journal.parent, "--count", 1, *more))
+        assert done.returncode == 9 and f"{journal}: is" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert os.lstat(journal) == before and (tmp_path / "mine").read_bytes() == b"mine"
+    assert [*journal.parent.iterdir()] == [journal]
 
 
 def test_what_cannot_be_attributed_is_named(files):
