@@ -153,6 +153,7 @@ def _followed(link: Path) -> str | None:
             raise TypeError("a path or a digest is not a string")
         if "\0" in file or "\0" in (absolute or ""):
             raise ValueError("a path holds a null character")
+        os.fsencode(file)  # a ValueError where no file can have that name
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise InputError(link, f"is not what verale explain writes ({error}); {remedy}") from error
     path = link.parent / file
@@ -165,7 +166,7 @@ def _followed(link: Path) -> str | None:
             f"leads to {what}, outside of this folder, and who wrote it chose that; if you mean these latents, give"
             f" {option('latents')} {quote(where)}, or remove this file if no instance is to be checked",
         )
-    if not path.exists():
+    if not os.path.exists(path):  # nor is a name too long for any file
         raise InputError(link, f"leads to {file}, and there is no such file; put it there, or {remedy}")
     if sha256_of(sent) != sha256:
         raise InputError(link, f"has another digest than {path}, which changed since; {remedy}")

@@ -328,7 +328,7 @@ class OriginSearch:
             same = same and found.turned.shape == nothing.turned.shape and found.places.shape == nothing.places.shape
             count, seen = self._searched.seen(found.pictures if same else 0)
             same = same and (count, seen.hexdigest()) == (found.pictures, found.seen)
-        except (KeyError, TypeError, ValueError, RuntimeError):
+        except (KeyError, TypeError, ValueError, RuntimeError, OverflowError):
             raise InputError(
                 self._partial, "is no unfinished search of this command, and in its way; move it away"
             ) from None
