@@ -20,6 +20,23 @@ class Deadly:
         return b""
 
 
+_TIRED: list[str] = []
+"""What this process has read."""
+
+
+@dataclass(frozen=True)
+class Exhausting:
+    """A stored certificate, malformed; whoever has read another one before dies, as where memory is short."""
+
+    name: str
+
+    def read(self) -> bytes:
+        if _TIRED:
+            os.kill(os.getpid(), signal.SIGKILL)
+        _TIRED.append(self.name)
+        return b"{"
+
+
 @dataclass(frozen=True)
 class Unreadable:
     """A stored certificate in a damaged file."""

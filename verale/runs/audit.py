@@ -258,25 +258,25 @@ def in_processes(
     paths: Sequence[str | Stored], setup: AuditSetup, jobs: int, run: dict[str, Any], cluster: Cluster | None = None
 ) -> Iterator[Outcome]:
     """The outcomes, in the order of the paths, by processes of this machine or of a cluster. A certificate whose
-    process dies is audited once more, next. Raises InputError: the head or the latents file changes meanwhile; each
-    process reads them when it starts."""
+    process dies is audited once more, by a new process: another one may be as near to the limit of memory. Raises
+    InputError: the head or the latents file changes meanwhile; each process reads them when it starts."""
     from verale.runs.workers.local import Processes
 
     waiting: dict[int, Outcome] = {}
     died: set[int] = set()
     todo: deque[_Task] = deque(enumerate(paths))
     with Processes(_auditing, (setup,), todo, lambda task: task[1:], cluster) as processes:
-        missing = min(jobs, len(paths))
+        missing, again = min(jobs, len(paths)), list[_Task]()
         for number in range(len(paths)):
             while number not in waiting:
-                if missing and not processes.start(missing):
+                if missing and not processes.start(missing, first=again):
                     raise UsageError(
                         f"a process cannot be started, expected one that audits: use {option('jobs', 1)}, or end other"
                         " programs"
                     )
                 processes.begin()
                 done = processes.awaited()
-                place, path = done.task
+                again, (place, path) = [], done.task
                 if not done.died:
                     outcome: Outcome = done.result or outcome_of(auditor_of(setup), path)
                     if outcome.record["run"] != run:
@@ -289,8 +289,8 @@ def in_processes(
                 else:
                     _log.warning("a process died; %s is audited once more", name_of(path))
                     died.add(place)
-                    todo.appendleft(done.task)
-                missing = 1 if done.died and todo else 0
+                    again = [done.task]
+                missing = 1 if done.died and (again or todo) else 0
             yield waiting.pop(number)
 
 

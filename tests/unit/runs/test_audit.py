@@ -15,7 +15,7 @@ import pytest
 from support import files
 from support.cases import every
 from support.small import small_head, small_latents
-from support.stored import Deadly, Unreadable
+from support.stored import Deadly, Exhausting, Unreadable
 
 import verale
 from verale.checker import AuditOptions
@@ -67,6 +67,14 @@ def test_a_process_that_dies_costs_one_certificate(files) -> None:
     found = [(each.record["certificate"], each.record["status"], each.exit_code) for each in outcomes]
     assert found == [(first, "PROVED", 0), ("deadly", "UNUSABLE", 9), (second, "PROVED", 0), (third, "PROVED", 0)]
     assert outcomes[1].record["message"] == DIED and outcomes[1].record["run"] == run
+
+
+def test_what_a_process_died_of_is_audited_by_a_new_one(files) -> None:
+    """Not by another one that is as old: then this certificate would kill two."""
+    options = AuditSetup(files.head_path)
+    given = [Exhausting(str(number)) for number in range(6)]
+    outcomes = list(in_processes(given, options, 2, auditor_of(options).run))
+    assert [(each.record["certificate"], each.exit_code) for each in outcomes] == [(one.name, 5) for one in given]
 
 
 @every(

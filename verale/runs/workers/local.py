@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Thread
@@ -136,10 +137,10 @@ class Processes(Generic[Task]):
             thread.join()
             process.close()
 
-    def start(self, number: int, fork: bool = False) -> bool:
+    def start(self, number: int, fork: bool = False, first: Iterable[Task] = ()) -> bool:
         """Start so many, as forks if asked and possible; return whether all are started.
 
-        They take tasks when `begin` is called.
+        They take tasks when `begin` is called; before those of the queue the ones that are given here to one process.
         """
         _log.info("%d more processes", number)
         started: list[Process] = []
@@ -153,7 +154,7 @@ class Processes(Generic[Task]):
         except OSError as error:
             _log.warning("no more processes can be started (%s)", error.strerror)
         for process in started:
-            thread = Thread(target=self._feed, args=(process,), daemon=True)
+            thread = Thread(target=self._feed, args=(process, first), daemon=True)
             self._processes.append((process, thread))
             thread.start()
         return len(started) == number
@@ -173,13 +174,14 @@ class Processes(Generic[Task]):
             raise done.error
         return done
 
-    def _feed(self, process: Process) -> None:
+    def _feed(self, process: Process, first: Iterable[Task]) -> None:
         """Give a process its tasks, until there are no more or it dies. Then it gives back what it holds."""
+        tasks = chain(first, iter(partial(popped, self._todo), None))
         with suppress(OSError):  # then it is dead, which the first task will tell
             process.begin(self._job, logging.getLogger("verale").getEffectiveLevel())
         self._begin.wait()
         died = False
-        while not died and not self._stopped.is_set() and (task := popped(self._todo)) is not None:
+        while not died and not self._stopped.is_set() and (task := next(tasks, None)) is not None:
             result = error = None
             try:
                 result = process.ask(self._message(task))
