@@ -164,13 +164,14 @@ def test_a_full_disk_loses_nothing_that_counts(folder, given) -> None:
     assert contents(folder) == contents(given)
 
 
-def test_an_interrupt_before_anything_is_written_is_one_line(folder) -> None:
-    """While torch is imported, which takes seconds."""
+@pytest.mark.parametrize("module", ["verale.cli", "verale.version", "torch"])
+def test_an_interrupt_before_anything_is_written_is_one_line(module: str, folder) -> None:
+    """While modules are imported: torch takes seconds, the command line itself tenths."""
     (folder / "sitecustomize.py").write_text(
         "import sys, time\n"
         "class Slow:\n"
         "    def find_spec(self, name, path, target=None):\n"
-        "        if name == 'torch':\n"
+        f"        if name == {module!r}:\n"
         "            open('begun', 'w').close()\n"
         "            time.sleep(600)\n"
         "sys.meta_path.insert(0, Slow())\n"

@@ -161,6 +161,8 @@ def _run() -> NoReturn:
         sys.meta_path.insert(0, _Trial(environment))
     try:
         sys.exit(cli.main(prog_name="verale", standalone_mode=False))
+    except click.Abort:  # by Ctrl-C, before the command has begun
+        _exit("interrupted", Exit.INTERRUPTED)
     except click.UsageError as error:
         message, path = error.format_message(), "verale" if error.ctx is None else error.ctx.command_path
         if isinstance(error, _HELP):
