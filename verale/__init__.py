@@ -161,16 +161,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'verale' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)
-    if (record := sys.modules.get("verale.certificate.record")) is not None:
-        record.html_of = _html_of  # type: ignore[attr-defined]
     globals()[name] = value
     return value
-
-
-def _html_of(certificate: Certificate) -> str:
-    """What notebooks show of a certificate: pages are loaded where it is asked for."""
-    html: str = import_module(_HOME["show"]).show(certificate)._repr_html_()
-    return html
 
 
 def __dir__() -> list[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from html import escape
+from importlib import import_module
 from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any
@@ -23,7 +23,7 @@ from verale.certificate.statements import (
 from verale.certificate.words import below
 from verale.checker.certificate import read_certificate
 from verale.checker.errors import FormatError
-from verale.errors import CertificateError, VeraleError, naming
+from verale.errors import CertificateError, UsageError, VeraleError, naming
 from verale.files import read, write_atomically
 from verale.paradigms import PARADIGMS
 
@@ -132,11 +132,16 @@ class Certificate:
         return encode(subject, predicate)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Certificate:
+    def from_bytes(cls, data: bytes | bytearray | memoryview) -> Certificate:
         """What the checker reads of these bytes, as numbers to compute with; nothing is proved. Raises
-        CertificateError."""
+        CertificateError; UsageError: something else than bytes."""
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise UsageError(
+                f"{shortened(data)} is given for a certificate's bytes, expected bytes; Certificate.load(path) reads a"
+                " file, and .encode() gives the bytes of a text"
+            )
         try:
-            given = read_certificate(data)
+            given = read_certificate(data if isinstance(data, bytes) else bytes(data))
         except FormatError as error:
             raise CertificateError(f"is not a certificate: {error}") from error
         return cls(
@@ -144,7 +149,7 @@ class Certificate:
             statements=tuple(map(statement_of, given.statements)),
             margins=tuple(None if margin is None else float(margin) for margin in given.margins),
             minimal="minimality" in given.claims,
-            version=json.loads(data)["predicate"]["generator"]["version"],
+            version=json.loads(bytes(data))["predicate"]["generator"]["version"],
             prices=tuple(Prices(c, tuple(of), tuple(map(float, of.values()))) for c, of in given.prices.items()),
         )
 
@@ -175,11 +180,13 @@ class Certificate:
         )
 
     def _repr_html_(self) -> str:
-        """The HTML that notebooks show, by `html_of`; of a certificate that the checker cannot read, why it cannot."""
+        """The HTML that notebooks show: that of `verale.show`; where the checker cannot read it, why it cannot."""
         try:
-            return html_of(self)
+            # Pages stand above certificates: they are loaded only here, where one is shown.
+            html: str = import_module("verale").show(self)._repr_html_()
+            return html
         except VeraleError as error:
-            return f"{_plain(self)}<p>{escape(str(error))}</p>"
+            return f"<pre>{escape(str(self))}</pre><p>{escape(str(error))}</p>"
 
     def save(self, path: str | Path) -> None:
         """Write the certificate to a file: to a temporary name first, then renamed."""
@@ -192,12 +199,6 @@ class Certificate:
             return cls.from_bytes(read(path, "a certificate (.ale.json)"))
 
 
-def _plain(certificate: Certificate) -> str:
-    return f"<pre>{escape(str(certificate))}</pre>"
-
-
-html_of: Callable[[Certificate], str] = _plain
-"""What notebooks show of a certificate. Pages stand above it: `verale` puts here what `verale.show` gives."""
 TYPE = "urn:verale:certificate:v1"
 _ALIKE = ("head", "latents", "network", "picture", "arithmetic", "predicted", "paradigm", "patches")
 """What the checker's record holds in the same form."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import subprocess
+import sys
 from dataclasses import replace
 from functools import cache
 from html import unescape
@@ -33,11 +35,10 @@ from verale.certificate import (
     PatchStatement,
     Prices,
     SumStatement,
-    record,
 )
 from verale.certificate.statements import Bounded, bounded, to_read
 from verale.certificate.words import below
-from verale.errors import CertificateError, InputError
+from verale.errors import CertificateError, InputError, UsageError
 from verale.search import best_paradigm
 from verale.search.explain import explain
 
@@ -132,6 +133,30 @@ def test_a_statement_that_is_none_is_refused(form):
     document["predicate"]["statements"] = [form]
     with pytest.raises(CertificateError):
         Certificate.from_bytes(json.dumps(document).encode())
+
+
+def test_bytes_are_taken_in_every_form_and_nothing_else():
+    data = certificate().to_bytes()
+    assert {Certificate.from_bytes(form(data)) for form in (bytes, bytearray, memoryview)} == {certificate()}
+    for other in (data.decode(), [*data], None):
+        with pytest.raises(UsageError, match=r"expected bytes; Certificate.load\(path\) reads a file"):
+            Certificate.from_bytes(other)
+
+
+@every("imported", ["", "import verale\n", "import verale; verale.Head\n"])
+def test_notebooks_show_a_certificate_however_its_class_was_imported(imported, tmp_path):
+    """Pages are loaded where one is shown, not before."""
+    certificate().save(tmp_path / "a.ale.json")
+    program = (
+        "from verale.certificate import Certificate\n"
+        f"{imported}"
+        "import sys\n"
+        "given = Certificate.load('a.ale.json')\n"
+        "assert not any(name.startswith('verale.report') for name in sys.modules)\n"
+        "print(given._repr_html_())\n"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "NOT AUDITED: class 0" in shown.stdout
 
 
 def test_the_schema_is_valid_and_can_refuse():
@@ -335,7 +360,6 @@ def test_what_a_file_may_hold_is_escaped():
     (certificate, *_) = certificates()
     text = replace(certificate, paradigm="<script>alert(1)</script>")._repr_html_()
     assert "<script" not in text and "&lt;script&gt;" in text
-    assert "<script" not in record._plain(replace(certificate, paradigm="<script>")), "before verale gives pages"
     named = verale.show(certificate, classes=("<b>", "<i>", "<u>"))._repr_html_()
     assert Tags(named).names.isdisjoint({"i", "u"}) and "<b><" not in named
 
