@@ -42,12 +42,15 @@ def hex_float(text: str) -> Fraction | None:
     match = _HEX_FLOAT.fullmatch(text)
     if match is None:
         return None
-    unit, digits, power = match[1], match[2] or "", int(match[3])
-    mantissa, exponent = int(unit + digits, 16), power - 4 * len(digits)
     try:
-        value = Fraction(float.fromhex(text))
+        nearest = float.fromhex(text)
     except OverflowError:
         return None
+    value = Fraction(nearest)
+    if nearest.hex() == text:  # as Python writes it, exactly
+        return value
+    unit, digits, power = match[1], match[2] or "", int(match[3])
+    mantissa, exponent = int(unit + digits, 16), power - 4 * len(digits)
     is_stored = abs(value.numerator) << max(0, -exponent) == mantissa * value.denominator << max(0, exponent)
     return value if is_stored else None  # else it is rounded
 
