@@ -149,7 +149,6 @@ class Certificate:
             statements=tuple(map(statement_of, given.statements)),
             margins=tuple(None if margin is None else float(margin) for margin in given.margins),
             minimal="minimality" in given.claims,
-            version=json.loads(bytes(data))["predicate"]["generator"]["version"],
             prices=tuple(Prices(c, tuple(of), tuple(map(float, of.values()))) for c, of in given.prices.items()),
         )
 
@@ -200,7 +199,7 @@ class Certificate:
 
 
 TYPE = "urn:verale:certificate:v1"
-_ALIKE = ("head", "latents", "network", "picture", "arithmetic", "predicted", "paradigm", "patches")
+_ALIKE = ("head", "latents", "network", "picture", "arithmetic", "predicted", "paradigm", "patches", "version")
 """What the checker's record holds in the same form."""
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from typing import Any, get_args
 
 from verale.certificate.words import between, enumerated, meant_by
@@ -110,7 +111,11 @@ class SumStatement:
 
 Statement = PatchStatement | ActivationStatement | OrderStatement | FloorStatement | SumStatement
 
-_CLASSES: dict[str, type[Statement]] = {each.__name__: each for each in get_args(Statement)}
+_CLASSES: dict[str, tuple[Callable[..., Statement], tuple[str, ...]]] = {
+    each.__name__: (each, tuple(one.name for one in fields(each))) for each in get_args(Statement)
+}
+"""The classes, and the names of their fields, by their names, which are those that the checker's have."""
+_UNBOUNDED = {"lower": -math.inf, "upper": math.inf}
 _KINDS = {
     "PatchStatement": ("about a patch", "about patches"),
     "ActivationStatement": ("about an activation", "about activations"),
@@ -179,10 +184,14 @@ def counted(statements: Sequence[object]) -> str:
 
 def statement_of(given: read.Statement) -> Statement:
     """A statement that the checker has read, with floats for ends."""
-    kind, ends = _CLASSES[type(given).__name__], {"lower": -math.inf, "upper": math.inf}
-    values = {each.name: getattr(given, each.name) for each in fields(kind)}
-    known = {side: float(values[side]) for side in ends if values.get(side) is not None}
-    return kind(**values | {side: end for side, end in ends.items() if side in values} | known)
+    kind, names = _CLASSES[type(given).__name__]
+    values = [getattr(given, name) for name in names]
+    return kind(
+        *(
+            float(value) if type(value) is Fraction else _UNBOUNDED.get(name) if value is None else value
+            for name, value in zip(names, values, strict=True)
+        )
+    )
 
 
 @dataclass(frozen=True)

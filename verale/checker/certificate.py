@@ -153,7 +153,7 @@ _FORMS: dict[str, tuple[type, ...]] = {
 class Certificate:
     """A certificate, version 1. `margins` has None at `predicted`; `latents` is None if the subject names none, and so
     are `network`, `picture` and `arithmetic`, which are there together; `prices` are the hints of `assignment`, by
-    rival and prototype."""
+    rival and prototype; `version` is that of the generator, on which nothing depends."""
 
     head: str
     latents: str | None
@@ -167,6 +167,7 @@ class Certificate:
     network: str | None = None
     picture: str | None = None
     arithmetic: str | None = None
+    version: str = ""
 
     @property
     def elements(self) -> dict[int, int]:
@@ -338,10 +339,10 @@ def _read(data: bytes) -> Certificate:
     if not isinstance(document.get("extensions", {}), dict):
         raise FormatError(f"extensions is {brief(document['extensions'])}, expected an object")
     predicate = record(document["predicate"], "predicate", _PREDICATE, {"arithmetic": text}, prefix="")
-    record(predicate.pop("generator"), "generator", {"name": text, "version": text})
+    version = record(predicate.pop("generator"), "generator", {"name": text, "version": text})["version"]
     allowed: Readers = {"prices": _prices} if predicate["paradigm"] == "assignment" else {}
     hints = record(predicate.pop("hints"), "hints", {}, allowed)
-    return Certificate(**_subject(document["subject"], "subject"), **predicate, **hints)
+    return Certificate(**_subject(document["subject"], "subject"), **predicate, **hints, version=version)
 
 
 def _subject(value: Any, where: str) -> dict[str, Any]:
@@ -368,7 +369,7 @@ def _statement(value: Any, where: str) -> Statement:
         return OrderStatement(exempt, end) if side == "upper" else FloorStatement(exempt, end)
     if isinstance(value, dict) and "rivals" in value:
         return SumStatement(**record(value, where, {"rivals": nullable(listed(index)), "upper": number}))
-    read = record(value, where, {"prototype": index, "interval": _INTERVAL}, {"patch": index})
+    read = record(value, where, _BOUNDED, _OF_A_PATCH)
     lower, upper = read["interval"]
     if lower is None and upper is None:
         raise FormatError(f"{where}.interval has two ends that are null, expected at most one")
@@ -401,6 +402,8 @@ def _as_it_is(value: Any, where: str) -> Any:
 
 _SUBJECTS = (("head",), ("head", "latents"), ("head", "network", "picture"))
 _INTERVAL = listed(nullable(number), 2, "[lower, upper]")
+_BOUNDED: Readers = {"prototype": index, "interval": _INTERVAL}
+_OF_A_PATCH: Readers = {"patch": index}
 _PRICED: Readers = {"rival": index, "prototypes": listed(index), "prices": listed(number)}
 _PREDICATE: Readers = {
     "predicted": index,

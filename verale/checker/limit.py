@@ -8,7 +8,7 @@ limit: it can cost a proof, never soundness.
 from __future__ import annotations
 
 import os
-from math import inf, isfinite
+from math import inf
 from time import monotonic, thread_time
 
 from .errors import UnprovedError
@@ -35,7 +35,7 @@ def allowed(limit: float, size: int) -> float:
 
 def wrong_limit(limit: float) -> str | None:
     """What is wrong with a limit in seconds; None if it can be used."""
-    if isfinite(limit) and 0 < limit <= _LONGEST:
+    if 0 < limit <= _LONGEST:  # of NaN neither is true
         return None
     return f"limit is {limit!r}, expected a number of seconds above 0, at most {_LONGEST}"
 

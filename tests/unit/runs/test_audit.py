@@ -260,7 +260,7 @@ WRONG_RUN: dict[str, list[Any]] = {
     "kernel": [None, "float", ["arb"]],
     "minimality": [None, 0, False],
     "entailment_only": [None, 0, "no"],
-    "limit": [None, "1", 0, -1.5, 2e9, True],
+    "limit": [None, "1", 0, -1.5, 2e9, 10**400, True],
     "checker": [None, {}, {"version": None}, {"version": 1, "sha256": "0" * 64}, {"sha256": "0" * 64}],
     "libraries": [None, {}, {"python": None}, {"python": "3", "other": 1}, []],
     "other": [1],

@@ -168,7 +168,11 @@ def test_what_was_found_among_other_pictures_or_for_another_head_is_not_taken(
     assert resumed == search(folder).run()
 
 
-@every("data", [b"", b"[]", b"{}", b'{"_type": "urn:verale:origins-search:v1"}', b"\xff"])
+SEARCH = b'{"_type": "urn:verale:origins-search:v1"'
+TOO_LARGE = SEARCH + b', "head": "", "network": "", "turned": [1' + b"0" * 400 + b"]}"
+
+
+@every("data", [b"", b"[]", b"{}", SEARCH + b"}", TOO_LARGE, b"\xff"])
 def test_a_file_in_the_way_of_what_is_noted_is_refused_and_kept(folder: Path, data: bytes) -> None:
     (folder / "origins.json.partial").write_bytes(data)
     with pytest.raises(InputError, match="is no unfinished search of this command"):

@@ -289,6 +289,9 @@ class TestLinks:
         (tmp_path / "elsewhere" / "deep" / "z").unlink()
         with pytest.raises(InputError, match=r"leads to deep/z, and there is no such file.*give latents"):
             find_inputs(tmp_path / "elsewhere")
+        self.linked(tmp_path / "elsewhere", file="x" * 300)  # longer than the name of any file
+        with pytest.raises(InputError, match=r"leads to x+, and there is no such file.*give latents"):
+            find_inputs(tmp_path / "elsewhere")
         assert find_inputs(tmp_path / "elsewhere", latents="given").latents == "given"
 
     @pytest.mark.parametrize(
@@ -323,7 +326,8 @@ class TestLinks:
         assert find_inputs(out).latents == str(out / "latents.safetensors") and not (out / LINK).exists()
 
     @pytest.mark.parametrize(
-        "change", [{"_type": "x"}, {"file": 3}, {"sha256": None}, {"file": "a\0"}, {"absolute": []}, None]
+        "change",
+        [{"_type": "x"}, {"file": 3}, {"sha256": None}, {"file": "a\0"}, {"file": "\ud800"}, {"absolute": []}, None],
     )
     def test_another_form_is_refused(self, out, change) -> None:
         record = [] if change is None else json.loads((out / LINK).read_text()) | change

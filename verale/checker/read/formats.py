@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat
 from math import isfinite, prod
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
@@ -151,7 +151,7 @@ def record(
     fields begin with the prefix, by default with `where`. Raises FormatError."""
     fields(value, where, tuple(required), tuple(optional))
     prefix = f"{where}." if prefix is None else prefix
-    readers = {**required, **optional}
+    readers = {**required, **optional} if optional else required
     return {name: read(value[name], prefix + name) for name, read in readers.items() if name in value}
 
 
@@ -172,7 +172,10 @@ def listed(read: Reader[_T], count: int | None = None, expected: str = "a list")
     def reader(value: Any, where: str) -> tuple[_T, ...]:
         if not isinstance(value, list) or count not in (None, len(value)):
             raise FormatError(f"{where} is {brief(value)}, expected {expected}")
-        return tuple(read(part, f"{where}[{i}]") for i, part in enumerate(value))
+        try:
+            return tuple(map(read, value, repeat(where)))
+        except FormatError:  # the place is named only where something is wrong
+            return tuple(read(part, f"{where}[{i}]") for i, part in enumerate(value))
 
     return reader
 
