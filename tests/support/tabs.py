@@ -15,10 +15,7 @@ __all__ = ["Tabs", "at", "started_chromium"]
 
 @contextmanager
 def started_chromium() -> Iterator[Browser]:
-    """A browser with one context, which tabs share unless they want another one.
-
-    A tab of it stays open, and `Tabs` opens pages in it: a process for each page takes half as long again.
-    """
+    """A browser with one tab, in which `Tabs` opens pages: a process for each page takes half as long again."""
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
             executable_path=browser(playwright.chromium.executable_path), args=["--no-sandbox", "--disable-gpu"]
@@ -36,12 +33,10 @@ def at(tab: Page, row: int) -> Page:
 
 
 class Tabs:
-    """Tabs on reports, and what they complained about and asked for."""
+    """A tab on one report after the other, and what they complained about and asked for."""
 
     def __init__(self, chromium: Browser) -> None:
-        self._chromium = chromium
-        self._shared = chromium.contexts[0]
-        self._opened: list[Page] = []
+        self._tab = chromium.contexts[0].pages[0]
         self.complaints: list[str] = []
         self.asked: list[str] = []
         self._noted: dict[str, Callable[[Any], object]] = {
@@ -49,29 +44,20 @@ class Tabs:
             "pageerror": lambda error: self.complaints.append(str(error)),
             "request": lambda one: self.asked.append(one.url) if one.url.startswith(("http", "ws")) else None,
         }
-
-    def open(self, path: Path, row: int | None = None, **options: object) -> Page:
-        """A page in a tab of its own, on the certificate in a row of the list if one is given; with options, which take
-        longer, in a context of its own."""
-        tab = self._chromium.new_page(**options) if options else self._free()
-        self._opened.append(tab)
         for event, noted in self._noted.items():
-            tab.on(event, noted)
-        tab.goto(f"file://{path}")
-        tab.wait_for_selector("html[data-ready]", state="attached")
-        return tab if row is None else at(tab, row)
+            self._tab.on(event, noted)
 
-    def _free(self) -> Page:
-        unused = (tab for tab in self._shared.pages if tab not in self._opened)
-        return next(unused, None) or self._shared.new_page()
+    def open(self, path: Path, row: int | None = None, width: int = 1280, dark: bool = False) -> Page:
+        """The tab on a page in place of the one before, on the certificate in a row of the list if one is given."""
+        if self._tab.viewport_size != (size := {"width": width, "height": 900}):
+            self._tab.set_viewport_size(size)
+        self._tab.emulate_media(media="screen", color_scheme="dark" if dark else "light")
+        self._tab.goto(f"file://{path}")
+        self._tab.wait_for_selector("html[data-ready]", state="attached")
+        return self._tab if row is None else at(self._tab, row)
 
     def close(self) -> None:
-        """Close all but one tab, which the next test begins with an empty page."""
-        for tab in self._opened:
-            if tab.context != self._shared or len(self._shared.pages) > 1:
-                tab.close()
-                continue
-            for event, noted in self._noted.items():
-                tab.remove_listener(event, noted)
-            tab.goto("about:blank")
-        self._opened.clear()
+        """Leave an empty page to the next test."""
+        for event, noted in self._noted.items():
+            self._tab.remove_listener(event, noted)
+        self._tab.goto("about:blank")

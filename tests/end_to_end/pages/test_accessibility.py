@@ -3,6 +3,7 @@ for of what is hidden axe says nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,8 @@ from verale.report.verdicts import audited
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 OPEN = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
-SCREENS = (
-    {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
-    {"viewport": {"width": 320, "height": 640}, "color_scheme": "dark"},
-)
+SCREENS = ((1280, 900, "light"), (320, 640, "dark"))
+"""Width, height, colours."""
 KINDS = ("right", "wrong", "too long", "list", "compare", "rules", "attribution")
 
 
@@ -31,6 +30,14 @@ def found(tab: Page) -> list[str]:
         "axe.run().then((all) => all.violations.map((one) => one.id + ': ' + one.nodes[0].html))"
     )
     return said
+
+
+@pytest.fixture(scope="module")
+def tab(chromium: Browser) -> Iterator[Page]:
+    """A tab in which axe may run."""
+    tab = chromium.new_page(bypass_csp=True)
+    yield tab
+    tab.close()
 
 
 @pytest.fixture(scope="module")
@@ -68,21 +75,20 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         for at, screen in enumerate(SCREENS)
     ],
 )
-def test_axe_finds_nothing(chromium: Browser, pages: dict[str, str], kind: str, screen: dict[str, Any]) -> None:
-    tab = chromium.new_page(bypass_csp=True, **screen)
+def test_axe_finds_nothing(tab: Page, pages: dict[str, str], kind: str, screen: tuple[int, int, Any]) -> None:
+    width, height, colours = screen
+    tab.set_viewport_size({"width": width, "height": height})
+    tab.emulate_media(color_scheme=colours)
     tab.goto(f"file://{pages[kind]}")
     if "report.html" in pages[kind]:
         tab.wait_for_selector("html[data-ready]", state="attached")
         dark = tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 28)"
-        assert dark == (screen["color_scheme"] == "dark")
+        assert dark == (colours == "dark")
     tab.evaluate(OPEN)
     assert found(tab) == []
-    assert tab.evaluate("document.documentElement.scrollWidth") <= screen["viewport"]["width"]
-    tab.close()
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_what_is_wrong_is_found(chromium: Browser) -> None:
-    tab = chromium.new_page()
+def test_what_is_wrong_is_found(tab: Page) -> None:
     tab.set_content("<html lang=en><title>A</title><main><h1>A</h1><img src=a.png><p style='color: #ccc'>Pale</main>")
     assert [one.split(":")[0] for one in found(tab)] == ["color-contrast", "image-alt"]
-    tab.close()

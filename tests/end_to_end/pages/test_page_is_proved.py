@@ -20,7 +20,8 @@ LIKE_ANOTHER = (
     *((name, "top_k") for name in ("inner product", "quartic", "top mean", "masked", "banks")),
     *(("scaled", paradigm) for paradigm in ("top_k", "mixed", "readable")),
     *(("cosine", paradigm) for paradigm in ("triangle", "mixed", "hypersphere")),
-    *(("softmax", "simplex"), ("softmax", "sparse"), ("joint", "top_k")),
+    *(("softmax", paradigm) for paradigm in ("simplex", "sparse", "top_k", "evidence")),
+    *(("scaled", "projection"), ("maximum", "top_k"), ("joint", "top_k")),
 )
 """Pages whose words are those of others: of another head, or another paradigm with the same statements."""
 CASES = [

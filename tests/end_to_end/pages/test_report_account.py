@@ -55,7 +55,7 @@ BROKEN = """() => [...document.querySelectorAll('#table [data-key=predicted] bdi
 
 @pytest.mark.parametrize("width", [1300, 360])
 def test_nothing_leaves_its_card_and_no_word_is_broken(tabs, report, width):
-    tab = tabs.open(report, viewport={"width": width, "height": 900})
+    tab = tabs.open(report, width=width)
     assert tab.evaluate(BROKEN) == 0
     for row in (0, 5, 10):
         assert at(tab, row).locator(".prototypes .close").count() > 0

@@ -142,7 +142,7 @@ def test_where_no_statement_is_about_a_patch_the_one_that_decides_most_is_framed
 
 def test_of_padding_alone_nothing_is_framed(tabs, tmp_path):
     fields = FIELDS | {"rows": [[0, 0]] * 2}
-    tab = certificate(tabs, tmp_path, fields, viewport={"width": 400, "height": 800})
+    tab = certificate(tabs, tmp_path, fields, width=400)
     assert tab.locator(".dashes").count() == 0
     tab.click("summary:has-text('What each patch can depend on')")
     lines = tab.locator(IN_PIXELS).all_inner_texts()

@@ -113,6 +113,7 @@ def test_points_are_told_where_the_class_is_proved():
 
 
 def test_it_is_saved_like_any_figure_with_images_of_every_form(certificate, tmp_path):
+    certificate = replace(certificate, statements=certificate.statements[:2], minimal=False)
     colours, grey = (20, 30, 3), (20, 30)
     for image, shape in (
         *((np.zeros(grey, np.uint8), grey), (np.zeros(colours, np.uint8), colours), (torch.randn(3, 20, 30), colours)),
@@ -172,21 +173,15 @@ def test_statements_are_drawn_in_their_own_numbers(tmp_path, paradigm):
     assert outlined(figure) and "None" not in texts(figure) and "inf" not in texts(figure)
 
 
-LABELS = (
-    ("$\\frac{$", "$x^{2$ $", "a<x>b"),
-    ("a\n\x1b[2K\x00\ufffe\u202e", "漢", "long " * 90),
-    ("\udcff", "b", "c"),
-)
-"""Formulas that are none, control characters, markup, and what is no character of a label but of a file's name."""
+LABELS = ("$\\frac{$ a<x>b", "漢 a\n\x1b[2K\x00\ufffe\u202e $x^{2$ $", "$ " + "long " * 90)
+"""Formulas that are none, control characters, and markup."""
 
 
 @pytest.mark.parametrize("kind", ["svg", "pdf"])
-@pytest.mark.parametrize("labels", LABELS)
-def test_names_are_text_and_nothing_else(labels, kind, folder):
+def test_names_are_text_and_nothing_else(kind, folder):
     collection = collect(folder / "000001.ale.json")
-    file = folder / f"{''.join(label[:9] for label in labels)}.ale.json".replace("\0", "")
-    item = replace(collection.items[0], path=file)
-    head = replace(collection.head, labels=tuple(label.replace("\udcff", "a") for label in labels))
+    file = folder / f"{''.join(label[:14] for label in LABELS)}\udcff.ale.json".replace("\0", "")  # the last: no UTF-8
+    item, head = replace(collection.items[0], path=file), replace(collection.head, labels=LABELS)
     file.write_bytes(item.data)
     try:
         drawn = picture(replace(collection, items=(item,), head=head), kind)
@@ -201,11 +196,11 @@ def test_a_file_is_the_same_again_whatever_a_strangers_folder_says(folder):
     """matplotlib reads `matplotlibrc` of the current folder, which could have names set by LaTeX."""
     collection = audited(collect(folder / "000001.ale.json"))
     for kind, magic in (("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89PNG")):
-        data = picture(collection, kind)
+        data = picture(collection, kind, compact=True)
         assert data.startswith(magic)
         if kind != "png":
             with rc_context({"text.usetex": True, "figure.facecolor": "red", "font.size": 30}):
-                assert picture(collection, kind) == data
+                assert picture(collection, kind, compact=True) == data
 
 
 def test_what_is_missing_is_named(tmp_path):
