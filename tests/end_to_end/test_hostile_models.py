@@ -172,21 +172,19 @@ def test_tensors_and_storages_that_do_not_fit_are_refused(pickled, reason, tmp_p
         load_state(tmp_path / "state.pth")
 
 
-def test_a_storage_is_looked_up_where_torch_looks(tmp_path):
-    stream = io.BytesIO(archive(dictionary(w=tensor(400, (400,), (1,))), {"0": bytes(16)}))
+@pytest.mark.parametrize(
+    ("count", "entry", "reason"),
+    [
+        (400, "0", "claims 1600 bytes for storage '0', another size than its entry"),  # where torch does not look
+        (4, "archive/DATA/0", "holds two entries of one name"),
+    ],
+)
+def test_another_entry_of_a_storage_is_not_taken_for_it(count, entry, reason, tmp_path):
+    stream = io.BytesIO(archive(dictionary(w=tensor(count, (count,), (1,))), {"0": bytes(16)}))
     with zipfile.ZipFile(stream, "a") as file:
-        file.writestr("0", bytes(1600))
+        file.writestr(entry, bytes(4 * count))
     (tmp_path / "state.pth").write_bytes(stream.getvalue())
-    with pytest.raises(InputError, match="claims 1600 bytes for storage '0', another size than its entry"):
-        load_state(tmp_path / "state.pth")
-
-
-def test_two_entries_of_one_name_are_refused(tmp_path):
-    stream = io.BytesIO(archive(dictionary(w=tensor(4, (4,), (1,))), {"0": bytes(16)}))
-    with zipfile.ZipFile(stream, "a") as file:
-        file.writestr("archive/DATA/0", bytes(16))
-    (tmp_path / "state.pth").write_bytes(stream.getvalue())
-    with pytest.raises(InputError, match="holds two entries of one name"):
+    with pytest.raises(InputError, match=reason):
         load_state(tmp_path / "state.pth")
 
 

@@ -19,7 +19,7 @@ from support.small import small_head, small_latents
 from verale.checker.__main__ import main as checker_alone
 from verale.cli.tables import in_markdown
 from verale.datasets.rows import row_of, write_rows
-from verale.head import Head, save_latents
+from verale.head import save_latents
 from verale.runs.inputs import TABLE
 from verale.runs.table import csv_lines, read_table
 
@@ -243,15 +243,6 @@ def test_images_are_named_on_one_line(folder: Path) -> None:
     assert printed(folder, *given)[1].count("\n") == 1
     code, text = printed(folder, "report", "captured", "-o", "2.html")
     assert code == 0 and text.count("\n") == 2 and "captured, in " in text and "are not shown" in text
-
-
-def test_markup_in_a_label_is_text(folder: Path) -> None:
-    head = Head.load(folder / "head")
-    labels = ("[red]a[/red]", "[link=http://x]b[/link]", ":smile:", *map(str, range(head.classes)))[: head.classes]
-    replace(head, labels=labels).save(folder / "[bold]h[/nonsense]")
-    code, text = printed(folder, "head", "show", "[bold]h[/nonsense]")
-    assert code == 0
-    assert "[bold]h[/nonsense]" in text and ", ".join(labels) in text
 
 
 @pytest.mark.parametrize("more", [(), (f"--{NAME}",), ("--kernel", NAME)])
