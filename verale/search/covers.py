@@ -232,6 +232,7 @@ class Covers:
         self._fixed = (margins.bias - RESERVE * margins.error)[0, rivals]
         self._observed, self._left, self._costs = observed, left, costs
         self._each = torch.tensor(costs.of_prototypes(len(left)), dtype=torch.float64)
+        self._stated: list[int] = left.nonzero()[:, 0].tolist()
         self._own = _ends(observed)
         self._table = None if table is None else _ends(table).masked_fill(~left[:, None], -math.inf)
         no = self._own.new_tensor([math.inf])
@@ -270,10 +271,15 @@ class Covers:
         rough = rough or clauses
         ceilings, floors, start = self._ceilings, self._floors, self._start
         grid = _spread(ceilings), _spread(floors)
-        # With avoided prototypes not every ceiling and floor serves: they are tried until some do.
+        # With avoided prototypes not every ceiling and floor serves: those are tried with which all statements do.
         pairs = [start]
         if not bool(self._left.all()):
-            pairs += [(u, v) for u in grid[0].tolist() for v in grid[1].tolist()]
+            low, high = self._with(self._own.new_full(self._own.shape, -math.inf), self._stated).chunk(2)
+            favour, against = self._worth.chunk(2)
+            over = (-clauses.uppers(grid[0])).maximum(high) @ against
+            closed = self._fixed + over[:, None] + clauses.lowers(grid[1]).maximum(low) @ favour
+            serve = (~(closed < 0)).all(2).nonzero().tolist()
+            pairs += [(float(grid[0][u]), float(grid[1][v])) for u, v in serve]
         first = next(filter(None, (self._solve(clauses, pair, math.inf) for pair in pairs)), None)
         if first is None or first[0] is None:
             return None

@@ -162,6 +162,7 @@ def searches_of(head: Head, patches: int, paradigm: str, options: SearchOptions)
     of_activations = [search for search in searches.values() if isinstance(search, OfActivations)]
     for search in of_activations:
         search.links = of_activations[0].links
+        search.links()  # now, not when the first image is explained
     return tuple(searches.values())
 
 

@@ -82,8 +82,8 @@ def proved(head: Head, images, paradigm: str, costs: Costs) -> list[Certificate]
     return results
 
 
-JOINT = [(name, few) for name, few in zip(HEADS, (0, 2**17) * 3, strict=True)]
-"""Half of the heads have too many sets for all to be tried; `test_joint_avoids` has the others."""
+JOINT = [(HEADS[0], 0), (HEADS[1], 2**17)]
+"""One of the heads has too many sets for all to be tried; `test_joint_avoids` has others."""
 
 
 @pytest.mark.parametrize(("name", "paradigm"), [*CASES, *JOINT])
@@ -105,7 +105,7 @@ def test_an_explanation_is_never_dearer_and_some_are_cheaper(name, paradigm, mon
     assert explained and (cheaper or paradigm == "joint")
 
 
-@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize("name", HEADS[::2])
 def test_no_small_set_is_cheaper_than_a_joint_explanation(name):
     """The bound of each set of at most three statements is that of the paradigm itself."""
     head, costs, explained = joint_head(name, 1, 6), Costs.of({j: 1.0 + 4 * (j % 3) for j in range(6)}), 0
@@ -268,6 +268,7 @@ OF_ACTIVATIONS = [
     ("softmax", "top_k"),
     ("tree", "top_k"),
     ("softmax", "sparse"),
+    ("euclidean", "evidence"),
     ("euclidean", "mixed"),
     pytest.param("cosine", "mixed", marks=pytest.mark.long),
 ]
@@ -310,7 +311,7 @@ def states(certificate: Certificate, avoid: Avoid) -> bool:
 @pytest.mark.parametrize(("name", "paradigm"), [*SPATIAL, *OF_ACTIVATIONS])
 def test_prototypes_are_avoided_that_would_be_stated(name, paradigm):
     head = head_of(name)
-    images = small_latents(head, images={"mixed": 4, "top_k": 6, "sparse": 6}.get(paradigm, 2))
+    images = small_latents(head, images={"mixed": 4, "top_k": 6, "sparse": 6, "evidence": 6}.get(paradigm, 2))
     plain = [each for each in explain(head, images, paradigm) if isinstance(each, Certificate)]
     assert any(states(each, PROTOTYPES) for each in plain)
     assert sum(len(certificates(head, images, paradigm, each)) for each in (PROTOTYPES, Avoid((3,))))
@@ -344,7 +345,7 @@ def test_patches_are_avoided_that_would_be_stated(name, paradigm, order):
     assert explained
 
 
-@pytest.mark.parametrize(("name", "few"), [*zip(HEADS, (2**17, 0) * 3, strict=True)])
+@pytest.mark.parametrize(("name", "few"), [(HEADS[2], 2**17), (HEADS[3], 0)])
 def test_joint_avoids(name, few, monkeypatch):
     monkeypatch.setattr("verale.search.paradigms.joint._TRIALS", few)
     head = joint_head(name, 1, 14)
@@ -356,11 +357,11 @@ def test_joint_avoids(name, few, monkeypatch):
 
 @every("order", ORDERS)
 @every("everything", [Avoid(tuple(range(12))), Avoid(patches=tuple(range(5)))])
-@every(("name", "paradigm"), [*SPATIAL, ("euclidean", "top_k"), ("softmax", "sparse")])
+@every(("name", "paradigm"), [*SPATIAL, ("euclidean", "top_k"), ("euclidean", "evidence"), ("softmax", "sparse")])
 def test_nothing_left_to_state_is_a_reason_that_names_what_was_avoided(name, paradigm, everything, order):
     head = head_of(name)
-    images = small_latents(head, images=3)
-    if paradigm in ("top_k", "sparse") and everything.patches:
+    images = small_latents(head, images=2)
+    if paradigm in ("top_k", "evidence", "sparse") and everything.patches:
         with pytest.raises(UsageError, match=f"paradigm '{paradigm}' states activations, which speak of all patches"):
             explain(head, images, paradigm, avoid=everything)
         return
@@ -371,7 +372,7 @@ def test_nothing_left_to_state_is_a_reason_that_names_what_was_avoided(name, par
             assert result.reason.endswith(f"; avoided: {everything}")
 
 
-@pytest.mark.parametrize("paradigm", ["top_k", pytest.param("mixed", marks=pytest.mark.long)])
+@pytest.mark.parametrize("paradigm", ["top_k", "mixed"])
 def test_a_reason_claims_no_more_than_was_tried(paradigm):
     head, everything = head_of("euclidean"), Avoid(tuple(range(12)))
     results = explain(head, small_latents(head, images=3), paradigm, avoid=everything)
@@ -407,7 +408,7 @@ def test_where_no_paradigm_is_left_the_refusal_is_given(monkeypatch):
 
 def test_a_cover_is_found_under_clauses_where_the_first_ceiling_does_not_serve():
     """Of some images every cover needs a ceiling, or a floor, where the first ceiling would exempt what is avoided."""
-    problem, later = small_problem("euclidean", 2, images=6), 0
+    problem, later = small_problem("euclidean", 2, images=3), 0
     for image in range(len(problem)):
         for j in range(problem.head.size):
             activations = Activations(replace(problem.take([image]), avoid=Avoid((j,))))

@@ -198,13 +198,9 @@ def test_small_memory_makes_small_batches_with_the_same_certificates():
     head = small_head("euclidean")
     latents = small_latents(head)
     assert alike(explain(head, latents, "projection", max_memory=1e-9), explain(head, latents, "projection"))
-    assert [len(part) for part in explain_batches(head, latents, SearchOptions("projection", max_memory=1e-9))] == [
-        1,
-        1,
-        1,
-        1,
-    ]
-    assert [len(part) for part in explain_batches(head, latents, SearchOptions("projection", batch=3))] == [3, 1]
+    for options, sizes in (({"max_memory": 1e-9}, [1, 1, 1, 1]), ({"batch": 3}, [3, 1])):
+        parts = explain_batches(head, latents, SearchOptions("projection", **options))
+        assert [len(part) for part in parts] == sizes
 
 
 @pytest.mark.parametrize(

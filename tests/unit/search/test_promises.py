@@ -21,7 +21,7 @@ from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.head import Head, as_patches
 from verale.paradigms import ORDERS, PARADIGMS
-from verale.search import Avoid, Batches, Costs, SearchOptions, Unexplained
+from verale.search import Batches, Costs, SearchOptions, Unexplained
 from verale.search.digits import FEW_DIGITS
 from verale.search.explain import explain
 from verale.search.problem import NoExplanation, Problem
@@ -77,20 +77,6 @@ def test_a_tie_has_no_explanation(paradigm):
     assert bool((problem.settled <= 0).all())
     solutions = SEARCHES[paradigm](tied, problem.patches, SearchOptions(paradigm)).solve(problem, [math.inf] * 3)
     assert all(isinstance(each, NoExplanation) for each in solutions)
-
-
-@EVERY
-def test_what_is_avoided_is_not_stated(paradigm):
-    head, images = subject(paradigm)
-    explained = False
-    for avoided in sorted({j for _, _, j in own(plain(paradigm))})[:2]:
-        found = explain(head, images, paradigm, avoid=Avoid((avoided,)))
-        assert all(j != avoided for _, _, j in own(found))
-        explained = explained or bool(certificates(found))
-    assert explained
-    if not PARADIGMS[paradigm].spatial and paradigm != "mixed":
-        with pytest.raises(UsageError, match="which speak of all patches: none can be avoided"):
-            explain(head, images, paradigm, avoid=Avoid(patches=(0,)))
 
 
 @EVERY
