@@ -626,6 +626,16 @@ def test_without_cabrnet_the_remedy_is_named(monkeypatch, capsys, tmp_path):
     assert installing("cabrnet") in capsys.readouterr().err
 
 
+def test_what_distutils_warns_of_while_cabrnet_is_imported_is_no_error():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with network._cabrnet():
+            for warned in ("The distutils package is deprecated and", "distutils Version classes are deprecated."):
+                warnings.warn(warned, DeprecationWarning, stacklevel=1)
+        with pytest.raises(DeprecationWarning), network._cabrnet():
+            warnings.warn("another package is deprecated", DeprecationWarning, stacklevel=1)
+
+
 def test_only_isotropic_gaussians_can_be_trained():
     from verale.adapters.plugins.gaussian import MahalanobisLogDistance
 

@@ -414,8 +414,14 @@ runs/folder.py Journal.of: what another search found is taken over
     never first != heading
     unit/runs/test_rules.py::test_an_interrupted_search_goes_on[attribute]
 runs/folder.py ResultFolder._replaces: results of something else go with unfinished ones
-    always noted <= {self._journal, *self._names}
+    always {*noted} <= {self._journal, *self._names}
     unit/runs/test_rules.py::test_results_that_an_interruption_left_unfinished_are_written_again
+runs/folder.py ResultFolder._replaces: whole results go with what a later search has noted
+    has_older = self._names[0] in before and written.exists(self._names[0]) => has_older = False
+    unit/runs/test_rules.py::test_results_that_an_interruption_left_unfinished_are_written_again
+runs/origins.py OriginSearch._are_places: places that no picture has are taken over
+    return bool((inside | (places == -1).all(1)).all()) => return True
+    unit/runs/test_origins.py::test_nothing_that_a_noted_search_says_is_stated_unproved
 search/several.py require_fitting: what explains another image is told of this one
     never certificate != expected
     unit/runs/test_rules.py::test_an_interrupted_search_goes_on[attribute]

@@ -161,7 +161,9 @@ def _run() -> NoReturn:
         sys.meta_path.insert(0, _Trial(environment))
     try:
         sys.exit(cli.main(prog_name="verale", standalone_mode=False))
-    except click.Abort:  # by Ctrl-C, before the command has begun
+    except click.Abort as error:  # by Ctrl-C, before the command has begun; of an EOFError click makes one, too
+        if isinstance(error.__cause__, EOFError):
+            raise
         _exit("interrupted", Exit.INTERRUPTED)
     except click.UsageError as error:
         message, path = error.format_message(), "verale" if error.ctx is None else error.ctx.command_path

@@ -27,6 +27,7 @@ from verale.errors import CertificateError, InputError
 from verale.report.collect import Item, item_beside
 from verale.report.explanation import Telling
 from verale.report.images import AS_NOTED, BY_ORDER, OUTSIDE
+from verale.report.templates import printable_on_pages
 from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, is_path
 from verale.runs.audit import AuditSetup, audit, auditor_of
 from verale.runs.explained_run import HeadOfRun
@@ -204,7 +205,7 @@ def _listed(pairs: Sequence[tuple[str, str]], left_out: int, what: str, before: 
 
 def _escaped(text: str) -> str:
     """The HTML of a text on one line: names from outside are no markup, and turn no number around."""
-    return html.escape(printable(text))
+    return html.escape(printable_on_pages(text))
 
 
 def _table(title: str, headings: tuple[str, str], rows: Iterable[tuple[str, str]], left_out: int = 0) -> str:

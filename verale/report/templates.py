@@ -10,12 +10,14 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import category
 
 from verale.checker.verdict import printable
 from verale.version import __version__
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _FOLDER = "page_files"
 
@@ -51,6 +53,8 @@ def rendered(name: str, styles: tuple[str, ...], **values: object) -> bytes:
 def _environment() -> Environment:
     """That of the templates. What they insert is escaped, also what is not printable: by that a name from a file could
     turn around the digits of numbers that follow it. A name that they do not get is an error."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # which notebooks do not need
+
     loader = PackageLoader("verale.report", _FOLDER)
     return Environment(
         autoescape=True, undefined=StrictUndefined, loader=loader, trim_blocks=True, finalize=_printable_text
@@ -59,7 +63,22 @@ def _environment() -> Environment:
 
 def _printable_text(value: object) -> object:
     """A value that a template inserts; a style sheet, a script and data, which are marked as safe, stay as they are."""
-    return printable(value) if type(value) is str else value
+    return printable_on_pages(value) if type(value) is str else value
+
+
+def printable_on_pages(text: str) -> str:
+    """A text on one line, as `printable` gives it, but for what names in many scripts need: spaces of any width stay,
+    and so do U+200C and U+200D within a word or an emoji, neither of which changes a direction."""
+    if text.isprintable():
+        return text
+    return "".join(c if _is_for_pages(text, place) else printable(c) for place, c in enumerate(text))
+
+
+def _is_for_pages(text: str, place: int) -> bool:
+    if text[place] not in "\u200c\u200d":
+        return category(text[place]) == "Zs"
+    beside = text[place - 1 : place], text[place + 1 : place + 2]
+    return all(c and category(c)[0] in "LMS" for c in beside)
 
 
 def joined(names: tuple[str, ...]) -> str:

@@ -161,10 +161,14 @@ class ResultFolder:
 
     def _replaces(self, written: WrittenFiles) -> bool:
         """Whether what is noted goes: with `overwrite`; and where nothing but certificates and files of these names is
-        noted, a journal is there and no record, which an interruption leaves while results are written."""
-        noted = {name for name in written.names() if not name.endswith(CERTIFICATE_SUFFIX)}
-        is_unfinished = written.is_ours(self._journal) and not written.exists(self._names[0])
-        return self.overwrite or (is_unfinished and noted <= {self._journal, *self._names})
+        noted, a journal is there and no record that was noted before it. That is what an interruption leaves while
+        results are written, up to where the journal goes; an older record is that of results which are whole."""
+        noted = [name for name in written.names() if not name.endswith(CERTIFICATE_SUFFIX)]
+        if self.overwrite or not written.is_ours(self._journal):
+            return self.overwrite
+        before = noted[: noted.index(self._journal)]
+        has_older = self._names[0] in before and written.exists(self._names[0])
+        return not has_older and {*noted} <= {self._journal, *self._names}
 
 
 def folder_in(directory: Path, name: str) -> Path:

@@ -5,7 +5,7 @@ memory does not grow with the number of PNG files. Then the network is enclosed 
 the end of the observable's range is rounded outward. Nothing rests on the search: another patch is only a worse origin.
 
 A search that was interrupted goes on where it ended: beside the file that is to be written it keeps what it has found,
-of which pictures, by their digests, and what it states of the prototypes whose pictures are enclosed.
+and of which pictures, by their digests. What is stated is computed again, since anybody may have written that file.
 
 Files that are no PNG files of the network's size are decoded (`seen`) each time that they are read. Then the PNG
 files of the pictures that an origins file names are kept in a folder beside it: what they show is what is proved.
@@ -17,11 +17,10 @@ import hashlib
 import json
 import logging
 import math
-import operator
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -174,14 +173,12 @@ class Unstated:
 @dataclass(frozen=True)
 class _Nearest:
     """The best of each prototype so far: (P,) observables, turned so that less is nearer; files, rows and patches; how
-    many pictures were looked at, and SHA-256 (hex) of their digests, in order; and of prototypes at these places, what
-    is stated."""
+    many pictures were looked at, and SHA-256 (hex) of their digests, in order."""
 
     turned: Tensor
     places: Tensor
     pictures: int = 0
     seen: str = ""
-    stated: Mapping[int, FoundOrigin | Unstated] = field(default_factory=dict)
 
 
 class OriginSearch:
@@ -251,7 +248,6 @@ class OriginSearch:
                 torch.where(better[:, None], found_at, nearest.places),
                 nearest.pictures + len(pictures),
                 seen.hexdigest(),
-                {prototype: each for prototype, each in nearest.stated.items() if not better[prototype]},
             )
             self._note(nearest)
             advance(len(pictures))
@@ -286,11 +282,7 @@ class OriginSearch:
             return
         found = {"turned": nearest.turned.tolist(), "places": nearest.places.tolist()}
         of = {"head": self._file.sha256, "network": self._network.digest}
-        stated = [
-            {**each.record(), "name": each.name} if isinstance(each, FoundOrigin) else asdict(each)
-            for each in nearest.stated.values()
-        ]
-        noted = {"_type": _SEARCH, **of, "pictures": nearest.pictures, "seen": nearest.seen, **found, "stated": stated}
+        noted = {"_type": _SEARCH, **of, "pictures": nearest.pictures, "seen": nearest.seen, **found}
         write_atomically(self._partial, json.dumps(noted).encode())
         self._noted = time.monotonic()
 
@@ -301,14 +293,6 @@ class OriginSearch:
         nothing = _Nearest(torch.full((count,), math.inf, dtype=torch.float64), torch.full((count, 3), -1))
         if not self._partial.is_file():
             return nothing, hashlib.sha256()
-
-        def stated(noted: Mapping[str, Any]) -> FoundOrigin | Unstated:
-            prototype = operator.index(noted["prototype"])
-            if "why" in noted:
-                return Unstated(prototype, str(noted["why"]))
-            ends = (float.fromhex(noted[name]) if name in noted else None for name in ("distance", "cosine"))
-            where = str(noted["picture"]), operator.index(noted["patch"]), str(noted["name"])
-            return FoundOrigin(prototype, *where, *ends)
 
         document: Any = None
         with suppress(ValueError, RecursionError):
@@ -322,10 +306,8 @@ class OriginSearch:
                 torch.tensor(document["places"]),
                 document["pictures"],
                 document["seen"],
-                {each["prototype"]: stated(each) for each in document["stated"]},
             )
-            same = same and found.stated.keys() <= set(range(self._head.size))
-            same = same and found.turned.shape == nothing.turned.shape and found.places.shape == nothing.places.shape
+            same = same and found.turned.shape == nothing.turned.shape and self._are_places(found.places)
             count, seen = self._searched.seen(found.pictures if same else 0)
             same = same and (count, seen.hexdigest()) == (found.pictures, found.seen)
         except (KeyError, TypeError, ValueError, RuntimeError, OverflowError):
@@ -337,15 +319,22 @@ class OriginSearch:
             return nothing, hashlib.sha256()
         return found, seen
 
+    def _are_places(self, places: Tensor) -> bool:
+        """Whether these are (P, 3) a file, a row and a patch of each prototype, or -1 of one without."""
+        if places.shape != (self._head.size, 3) or places.dtype != torch.int64:
+            return False
+        patches = math.prod(self._network.output_shape[1:])
+        inside = (places >= 0).all(1) & (places[:, 0] < len(self._searched.files.paths)) & (places[:, 2] < patches)
+        return bool((inside | (places == -1).all(1)).all())
+
     # What is stated
 
     def _stated(self, nearest: _Nearest) -> list[FoundOrigin | Unstated]:
         """Of each prototype; each picture is read again and its latents are enclosed once."""
-        found = dict(nearest.stated)
+        found: dict[int, FoundOrigin | Unstated] = {}
         by_picture: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for prototype, (file, row, patch) in enumerate(nearest.places.tolist()):
-            if prototype not in found:
-                by_picture.setdefault((file, row), []).append((prototype, patch))
+            by_picture.setdefault((file, row), []).append((prototype, patch))
         for (file, row), pairs in sorted(by_picture.items()):
             if file < 0:
                 why = "no patch has a distance to it that is a number"
@@ -353,7 +342,6 @@ class OriginSearch:
                 continue
             stated = self._of_picture(*self._searched.picture(file, row), pairs)
             found |= {each.prototype: each for each in stated}
-            self._note(replace(nearest, stated=found))
         return [found[prototype] for prototype in sorted(found)]
 
     def _of_picture(self, picture: Tensor, name: str, pairs: list[tuple[int, int]]) -> Iterator[FoundOrigin | Unstated]:

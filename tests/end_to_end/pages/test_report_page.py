@@ -21,6 +21,7 @@ from verale.checker.verdict import printable
 from verale.report.collect import ToldOrigin, collect
 from verale.report.estimates import estimates_of
 from verale.report.images import BY_ORDER
+from verale.report.templates import printable_on_pages
 from verale.report.verdicts import audited
 
 HOSTILE = (
@@ -250,6 +251,13 @@ def test_whatever_files_hold_nothing_of_it_is_run_or_turns_numbers_around(tabs, 
     assert tab.evaluate(TURNED) == []
     tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")  # what would run
     assert tab.title() == printable(HOSTILE[1])
+
+
+def test_names_in_every_script_are_shown_as_python_shows_them(tabs, report):
+    joined = ("می\u200cشود", "👨\u200d👩\u200d👧", "山\u3000田", "a\xa0b")
+    escaped = ("\u200cx", "1\u200d2", "x\u200d\u200dx", "x\u200e1", "\u202e1", "a\u2028b", "\x7f", "\U000e0001")
+    names = [*joined, *escaped]
+    assert tabs.open(report).evaluate("(names) => names.map(printable)", names) == [*map(printable_on_pages, names)]
 
 
 def test_it_prints_all_statements_without_what_only_screens_need(tabs, report):

@@ -12,7 +12,7 @@ from benchmarks.cifar10.models import MODELS, configuration
 @pytest.mark.parametrize("name", MODELS)
 def test_cabrnet_builds_what_the_configurations_say(name, tmp_path):
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "distutils Version classes are deprecated", DeprecationWarning)
+        warnings.filterwarnings("ignore", ".*distutils", DeprecationWarning)
         from cabrnet.archs.generic.model import CaBRNet
         from cabrnet.core.utils.optimizers import OptimizerManager
     files = configuration(name, tmp_path)

@@ -36,6 +36,19 @@ def test_a_missing_module_is_an_extra_to_install_or_a_defect(monkeypatch, capsys
         main()
 
 
+def test_an_end_of_file_that_nobody_expected_is_a_defect_and_no_interrupt(monkeypatch, capsys) -> None:
+    def raised(error: BaseException) -> None:
+        raise error
+
+    for error in (EOFError(), KeyboardInterrupt()):
+        monkeypatch.setattr(cli.cli, "invoke", lambda context, error=error: raised(error))
+        if isinstance(error, EOFError):
+            with pytest.raises(click.Abort):
+                run(monkeypatch, capsys, "doctor")
+        else:
+            assert run(monkeypatch, capsys, "doctor")[0] == Exit.INTERRUPTED
+
+
 @pytest.mark.parametrize(
     ("arguments", "near"),
     [

@@ -18,10 +18,12 @@ from support.small import small_head
 
 from verale.certificate import ActivationStatement
 from verale.certificate.words import PROTOTYPES
+from verale.checker.verdict import printable
 from verale.errors import InputError
 from verale.head import as_patches, digest, load_latents, save_latents
 from verale.report import static_pages
 from verale.report.static_pages import compare_page, pictures_of, rules_page
+from verale.report.templates import printable_on_pages
 from verale.runs.compare import ComparedImage, Counts, RunComparison, compare
 from verale.runs.explain import open_run
 from verale.runs.explained_run import BY_LATENTS
@@ -59,6 +61,13 @@ def compared(a: Path, b: Path) -> tuple[RunComparison, Counts, list[ComparedImag
 
 def shown(comparison: RunComparison, *given: object) -> str:
     return compare_page(comparison, *given).decode()  # type: ignore[arg-type]
+
+
+def test_names_in_every_script_are_shown_and_none_changes_the_direction() -> None:
+    shown = ("می\u200cشود", "क्\u200dष", "👨\u200d👩\u200d👧", "❤\ufe0f\u200d🔥", "سمك", "דג", "山\u3000田", "a\xa0b")
+    escaped = ("\u200cx", "x\u200d", "1\u200d2", "x\u200d\u200dx", "x\u200e1", "\u202e1", "\u2067x", "a\u2028b")
+    assert [*map(printable_on_pages, (*shown, *escaped))] == [*shown, *map(printable, escaped)]
+    assert all(name != printable(name) for name in escaped)
 
 
 def test_the_page_shows_every_image_and_asks_nobody(runs) -> None:

@@ -126,24 +126,23 @@ def test_what_was_interrupted_goes_on_with_the_same_result(folder: Path, monkeyp
     assert (folder / "origins.json").read_bytes() == expected
 
 
-@OF_BOTH
-@pytest.mark.parametrize("last", [True, False])
-def test_what_was_stated_before_a_nearer_picture_came_is_not_taken(
-    folder: Path, last: bool, monkeypatch: pytest.MonkeyPatch
+@every(
+    "forged",
+    [
+        {"stated": [{"prototype": 0, "picture": "0" * 64, "patch": 0, "name": "x.png", "distance": "0x0p+0"}]},
+        *({"places": [place] * 3} for place in ([99, 0, 0], [0, -2, 0], [0, 0, 4], [0, 0, -1], [0.0, 0.0, 0.0], [0])),
+    ],
+)
+def test_nothing_that_a_noted_search_says_is_stated_unproved(
+    folder: Path, forged: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(origins, "_SECONDS", 0.0)
-    nearest = search(folder).run()[0]
+    whole = search(folder, overwrite=True).run()
     (folder / "origins.json").unlink()
-    near = Path(nearest.name).read_bytes()
-    Path(nearest.name).unlink()
-
-    assert len(interrupted(folder)["stated"]) == 3
-    (folder / "images" / ("z.png" if last else "+.png")).write_bytes(near)
-    found = search(folder).run()[0]
-    assert (found.picture, found.patch, found.distance, found.cosine) == (
-        *(nearest.picture, nearest.patch),
-        *(nearest.distance, nearest.cosine),
-    )
+    noted = interrupted(folder)
+    assert noted["pictures"] == len(PICTURES)
+    (folder / "origins.json.partial").write_text(json.dumps(noted | forged))
+    assert search(folder).run() == whole and judged(folder) == [0, 0, 0]
 
 
 @pytest.mark.parametrize("change", ["picture", "fewer", "head"])

@@ -222,8 +222,8 @@ def test_an_interrupted_search_goes_on(command, files, tmp_path, monkeypatch):
 
 
 def test_results_that_an_interruption_left_unfinished_are_written_again(tmp_path):
-    def write(folder: ResultFolder, last: str | None = None) -> None:
-        real = WrittenFiles.write
+    def write(folder: ResultFolder, last: str | None = None, seed: int = 0, at: str = "write") -> None:
+        real = getattr(WrittenFiles, at)
 
         def stopped(self, name, *more):
             if name == last:
@@ -231,8 +231,8 @@ def test_results_that_an_interruption_left_unfinished_are_written_again(tmp_path
             return real(self, name, *more)
 
         with pytest.MonkeyPatch.context() as patch, folder.journal() as journal:
-            patch.setattr(WrittenFiles, "write", stopped)
-            journal.of(seed=0)(lambda: None)
+            patch.setattr(WrittenFiles, at, stopped)
+            journal.of(seed=seed)(lambda: None)
             folder.write({}, [], b"page", [StoredBytes("0.ale.json", b"c")], journal=journal)
 
     names = ["0.ale.json", "files.json", "head.safetensors", "rules.csv", "rules.html", "rules.json"]
@@ -243,6 +243,20 @@ def test_results_that_an_interruption_left_unfinished_are_written_again(tmp_path
         folder.require_room()
         write(folder)
         assert sorted(path.name for path in folder.directory.iterdir()) == names
+    folder = ResultFolder("rules", tmp_path / "removed", b"h")
+    with pytest.raises(KeyboardInterrupt):
+        write(folder, "rules.found", at="remove")
+    assert (folder.directory / "rules.json").exists()
+    folder.require_room()
+    with pytest.raises(InputError, match="is of another search"):
+        write(folder, seed=1)
+    write(folder)
+    with replace(folder, overwrite=True).journal() as journal:  # of a search that has not replaced these results yet
+        journal.of(seed=1)(lambda: None)
+    with pytest.raises(InputError, match=r"rules\.json: is there already"):
+        folder.require_room()
+    write(replace(folder, overwrite=True), seed=1)
+    assert sorted(path.name for path in folder.directory.iterdir()) == names
     with pytest.raises(KeyboardInterrupt):
         write(ResultFolder("attribution", tmp_path / "two", b"h"), "0.ale.json")
     write(ResultFolder("rules", tmp_path / "two", b"h"))

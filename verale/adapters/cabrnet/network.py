@@ -252,8 +252,8 @@ def load(run: str | Path) -> Network:
 def _cabrnet() -> Iterator[None]:
     """Turn CaBRNet's log off. Importing CaBRNet silences all warnings of the process; leaving this undoes that."""
     with warnings.catch_warnings():
-        # thop, which CaBRNet imports, compares versions with distutils.
-        warnings.filterwarnings("ignore", "distutils Version classes are deprecated", DeprecationWarning)
+        # thop, which CaBRNet imports, compares versions with distutils: both the package and its classes warn.
+        warnings.filterwarnings("ignore", ".*distutils", DeprecationWarning)
         from loguru import logger
 
         logger.disable("cabrnet")

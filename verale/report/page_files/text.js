@@ -8,11 +8,11 @@ async function begin() {
   count = rows.name.length;
 }
 
-// A text whose characters that are not printable are written as escapes, as verale.checker.verdict.printable does, but for
-// those that HTML shows as spaces. Names come from files that anybody may have written: one that overrides the direction
-// of what follows would turn the digits of proved numbers around.
+// A text whose characters that are not printable are written as escapes, as verale.report.templates.printable_on_pages
+// does, but for those that HTML shows as spaces. Names come from files that anybody may have written: one that overrides
+// the direction of what follows would turn the digits of proved numbers around. Joiners within a word or an emoji stay.
 function printable(text) {
-  return text.replace(/(?![ \t\n\r\f])[\p{C}\p{Z}]/gu, (character) => {
+  return text.replace(/(?![\t\n\r\f]|(?<=[\p{L}\p{M}\p{S}])[\u200c\u200d](?=[\p{L}\p{M}\p{S}]))[\p{C}\p{Zl}\p{Zp}]/gu, (character) => {
     const code = character.codePointAt(0).toString(16);
     return code.length < 3 ? "\\x" + code.padStart(2, "0") : code.length < 5 ? "\\u" + code.padStart(4, "0") : "\\U" + code.padStart(8, "0");
   });
