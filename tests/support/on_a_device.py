@@ -26,7 +26,7 @@ def verdicts(name: str, paradigm: str, digits: str, patches: int) -> list[str]:
     from support.stand_in import DEVICE, StandIn
 
     head = _head(name)
-    images = 2 if digits == "exact" and paradigm not in ("joint", "mixed") else 1  # these take long
+    images = 2 if digits == "exact" and paradigm not in ("projection", "joint", "mixed") else 1  # these take long
     latents = small_latents(head, images=2, patches=patches, seed=4)[:images]
     auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents.contiguous()}))
     with StandIn(ulps=8, seed=3) as device, patch.object(batches, "require_device"):
