@@ -51,7 +51,7 @@ def _is_raised(each: Any) -> bool:
     return bool(each.name.startswith("reject/margin-raised-"))
 
 
-@pytest.mark.parametrize("one_in", [25, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("one_in", [50, pytest.param(1, marks=pytest.mark.long)])
 def test_they_agree_on_the_corpora(one_in: int, executable, monkeypatch) -> None:
     cases = stored()[::one_in]
     monkeypatch.setattr(compare, "stored", lambda: cases)

@@ -33,8 +33,8 @@ from verale.head import (
 )
 from verale.head.similarity import NamedSimilarity, NamedSteps
 from verale.paradigms import ORDERS, PARADIGMS
+from verale.search import Batches, SearchOptions
 from verale.search.digits import LEAST_TOLERANCE
-from verale.search.explain import explain
 from verale.soundness.combinations import CYCLE, TOLERANCES, Draw, combinations, draw, draws, searches
 from verale.soundness.compare import Group, Question, emitted, explained, unproved
 from verale.soundness.corpus.cases import stored
@@ -227,7 +227,7 @@ def test_searches_are_those_that_explain_admits(combination):
     for paradigm in PARADIGMS:
         for order in ORDERS if PARADIGMS[paradigm].spatial else ORDERS[:1]:
             try:
-                explain(drawn.head, drawn.latents, paradigm, order=order)
+                Batches(drawn.head, drawn.latents, SearchOptions(paradigm, order))
             except UsageError:
                 continue
             admitted.append((paradigm, order))

@@ -25,8 +25,8 @@ def verdicts(name: str, paradigm: str, digits: str, patches: int) -> list[str]:
     """What the checker says of each certificate found on the device, whose arithmetic is bad, with its minimality."""
     from support.stand_in import DEVICE, StandIn
 
-    head = _head(name)
-    images = 2 if digits == "exact" and paradigm not in ("joint", "mixed") else 1  # these take long
+    head = _head(name, **({"prototypes": 4} if paradigm == "joint" else {}))
+    images = 2 if digits == "exact" and paradigm not in ("projection", "joint", "mixed") else 1  # these take long
     latents = small_latents(head, images=2, patches=patches, seed=4)[:images]
     auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents.contiguous()}))
     with StandIn(ulps=8, seed=3) as device, patch.object(batches, "require_device"):
@@ -86,7 +86,8 @@ def refusals() -> list[str]:
     return said
 
 
-def _head(name: str) -> Head:
+def _head(name: str, **sizes: int) -> Head:
+    sizes = _SIZES | sizes
     if name in GEOMETRIES:
-        return small_head(name, 4, **_SIZES)
-    return focal_head(*name.split(" "), 4, **_SIZES) if "_minus_" in name else varied_head(name, 4, **_SIZES)
+        return small_head(name, 4, **sizes)
+    return focal_head(*name.split(" "), 4, **sizes) if "_minus_" in name else varied_head(name, 4, **sizes)

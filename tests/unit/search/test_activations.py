@@ -231,7 +231,7 @@ def test_digits_need_few_statements():
 def test_statements_about_patches_take_part():
     """Where ceilings and most activations say little, patches do."""
     head = replace(small_head("euclidean", 1, prototypes=40, depth=3), scale=None)
-    found = explain(head, small_latents(head, images=4, seed=1), "mixed")
+    found = explain(head, small_latents(head, images=1, seed=1), "mixed")
     forms = {type(s) for c in found if isinstance(c, Certificate) for s in c.statements}
     assert PatchStatement in forms
 

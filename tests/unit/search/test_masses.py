@@ -139,7 +139,7 @@ KINDS = ("exact", "wide", "bounded", "costs")
 def problems(kind="exact"):
     """Images of heads with weights of both signs, with few weights and none negative; few patches and many."""
     tolerance = 0.01 if kind == "wide" else 0.0
-    for seed in range(4):
+    for seed in range(2):
         head = small_head("softmax", seed)
         few = small_head("softmax", seed, prototypes=30, classes=6)
         few = Head(few.weight.clamp(min=0), Softmax(), Identity())
@@ -196,7 +196,7 @@ def test_no_statement_can_be_dropped_that_is_kept(kind):
             for at in range(len(assigned.pairs)):
                 assert heaviest_left(one, assigned.pairs[:at] + assigned.pairs[at + 1 :]).min() < 0
             fewer += len(pairs) - len(assigned.pairs)
-    assert fewer > 100
+    assert fewer > 50
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -221,7 +221,7 @@ def test_prices_prove_margins_and_the_least_one_is_that_of_the_best(kind):
             if open_:
                 least = min(open_, key=lambda row: best[row])
                 assert assigned.margins[least] == pytest.approx(best[least], abs=1e-11)
-    assert priced > 10
+    assert priced > 5
 
 
 def test_what_rounding_may_decide_is_kept_and_not_called_needed():

@@ -167,7 +167,7 @@ def test_a_tie_is_called_a_tie_whatever_the_tolerance() -> None:
 def test_where_the_search_fails_the_reason_names_the_tolerance_too() -> None:
     """All observables together entail the class, but those of one prototype may not be stated."""
     head = small_head("euclidean")
-    latents = small_latents(head)
+    latents = small_latents(head, images=1)
     everything = Avoid(prototypes=tuple(range(head.size)))
     for tolerance, end in (
         (0, "11"),
