@@ -241,14 +241,6 @@ def all_stated(name, room=None):
     return Deletion(Images(problem, paradigm), paradigm, problem.observed, stated, count), problem
 
 
-def left_of_all(guard, early=None):
-    deletion, _ = all_stated("euclidean")
-    deletion.shrink(guard, early)
-    spans = deletion.spans
-    rows, places = spans.there.nonzero(as_tuple=True)
-    return list(zip(rows.tolist(), spans.stated[rows, places].tolist(), strict=True))
-
-
 def test_deletion_leaves_what_is_needed():
     """All statements about all patches, but for those that depend on others, are far too many."""
     deletion, _ = all_stated("euclidean")
@@ -287,19 +279,6 @@ def test_margins_that_are_asked_for_are_left():
     assert int(deletion.spared) > 0
     deletion.shrink(torch.zeros(1, dtype=torch.float64))
     assert int(deletion.spans.count.sum()) < asked
-
-
-def test_a_statement_that_is_to_go_early_goes_unless_it_is_needed_from_the_first():
-    problem = problem_named("euclidean").take([0])
-    paradigm, room = Projection(problem.head), problem.head.depth
-    every = [(patch, j) for patch in range(problem.patches) for j in range(room)]
-    guard, gone = torch.full((1,), 1e-6, dtype=torch.float64), 0
-    for patch, j in left_of_all(guard):
-        without = [[pair for pair in every if pair != (patch, j)]]
-        if (margins_from_scratch(problem, paradigm, without) > 1e-3).all():
-            assert (patch, j) not in left_of_all(guard, {patch: [j]})
-            gone += 1
-    assert gone
 
 
 def test_of_each_patch_the_greatest_of_the_others():

@@ -153,7 +153,7 @@ class ProjectionSearch(OfPatches):
             # In two digits: so that no last bit, which depends on the processor, decides what is found.
             guard = max(_GROWS * guard, float(f"{MORE * float(lost.nan_to_num(0.0).amax()):.1e}"))
             engine = Stepwise(image, self.spatial)
-            (chosen,) = engine.choose([0], guard, [HOPELESS * most], [[]])
+            (chosen,) = engine.choose([0], guard, [HOPELESS * most])
             proved = engine.prove({0: chosen})[0] if isinstance(chosen, list) and len(chosen) <= most else None
             if proved is None:
                 return None

@@ -31,10 +31,6 @@ _FEWER = 2 / 3
 """If too many deletions were tried together, this share of them is tried next."""
 
 
-_EARLY = 1e9
-"""So much more counts what is left, where a statement is to be deleted early."""
-
-
 class Deletion:
     """N images whose statements are deleted.
 
@@ -66,17 +62,10 @@ class Deletion:
         """(N,) the least margin, from without; an estimate."""
         return self._margins_of(self._likeness(self.spans.ranges(False))).amin(1)
 
-    def shrink(self, guard: Tensor, early: dict[int, list[int]] | None = None) -> None:
-        """Delete statements until none can be deleted that leaves all margins above `guard` (N,).
-
-        Args:
-            early: those that are deleted before others, by row.
-        """
+    def shrink(self, guard: Tensor) -> None:
+        """Delete statements until none can be deleted that leaves all margins above `guard` (N,)."""
         spans, images = self.spans, self.images
         count, patches = len(images), images.patches
-        first = torch.zeros(len(spans.count), images.size, dtype=torch.float64) if early else None
-        for row, prototypes in (early or {}).items():
-            first[row, prototypes] = _EARLY  # type: ignore[index]
         low, high = self._likeness(spans.ranges(False))
         undecided = spans.there & spans.clear[:, None]
         undecided &= (self._margins_of((low, high)).amin(1) > guard).repeat_interleave(patches)[:, None]
@@ -93,8 +82,6 @@ class Deletion:
             rows, places, margins, least = (each[~needed] for each in (rows, places, margins, least))
             if not len(rows):
                 break
-            if first is not None:
-                least = least + first[rows, spans.stated[rows, places]]
             # of each patch the one that leaves most, by patch
             best = torch.full((count * patches,), -torch.inf, dtype=torch.float64).scatter_reduce_(
                 0, rows, least, "amax"

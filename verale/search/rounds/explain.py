@@ -96,8 +96,7 @@ def propose_and_prove(engine: Rounds | Stepwise, most: list[float] | None = None
     """The explanations of the images of which the engine finds some, and why others were given up.
 
     What an engine proposes for an image counts only once rounded bounds prove it; where they do not, it is asked again
-    with a larger guard. Statements that are not surely needed are dropped where rounded bounds prove that they can be;
-    if that leaves some, the engine tries once to do without them.
+    with a larger guard. Statements that are not surely needed are dropped where rounded bounds prove that they can be.
 
     Args:
         engine: proposes, and has its proposals proved.
@@ -110,14 +109,9 @@ def propose_and_prove(engine: Rounds | Stepwise, most: list[float] | None = None
     explained: dict[int, Explained] = {}
     open_, unproved = images, images
     why: dict[int, NoExplanation] = {}
-
-    def surely_needed(chosen: dict[int, list[Pair]]) -> dict[int, SpatialExplanation]:
-        proved = engine.prove(chosen)
-        return {image: each[0] for image, each in proved.items() if each is not None and not each[1]}
-
     for guard in engine.guards:
         asked = open_ if guard < engine.guards[0] else unproved
-        choices = engine.choose(asked, guard, [limits[image] for image in asked], [[] for _ in asked])
+        choices = engine.choose(asked, guard, [limits[image] for image in asked])
         chosen = dict(zip(asked, choices, strict=True))
         why |= {image: each for image, each in chosen.items() if isinstance(each, NoExplanation)}
         proved = engine.prove({image: each for image, each in chosen.items() if isinstance(each, list)})
@@ -128,14 +122,7 @@ def propose_and_prove(engine: Rounds | Stepwise, most: list[float] | None = None
             image: without_doubtful(engine.problem.take([image]), engine.paradigm, found.pairs, pairs)
             for image, (found, pairs) in doubtful.items()
         }
-        surely = surely_needed(fewer)
-        left = {image: pairs for image, (_, pairs) in doubtful.items() if image not in surely}
-        if left:
-            others = engine.choose(list(left), guard, [math.inf] * len(left), list(left.values()))
-            surely |= surely_needed(
-                {image: each for image, each in zip(left, others, strict=True) if isinstance(each, list)}
-            )
-        explained |= surely
+        explained |= {image: each[0] for image, each in engine.prove(fewer).items() if each and not each[1]}
         unproved = [image for image, each in proved.items() if each is None]
         open_ = [image for image, each in sorted(why.items()) if each.stays_open and image not in explained]
         if not (open_ or unproved):
@@ -156,44 +143,34 @@ class Rounds:
 
     def __init__(self, problem: Problem, paradigm: Any, widened: Widened | None = None) -> None:
         self.problem, self.paradigm, self._widened = problem, paradigm, widened
-        self._grown: dict[int, list[Pair]] = {}
         self._last: tuple[dict[int, list[Pair]], list[int], Deletion] | None = None
 
-    def choose(
-        self, images: list[int], guard: float, most: list[float], early: list[list[Pair]]
-    ) -> list[list[Pair] | NoExplanation | None]:
-        """See `Stepwise`. Where some are to be left out early, growth is not repeated."""
+    def choose(self, images: list[int], guard: float, most: list[float]) -> list[list[Pair] | NoExplanation | None]:
+        """See `Stepwise`."""
         if not images:
             return []
         problem = self.problem.take(images)
         of_images = Images(problem, self.paradigm)
-        if any(early):
-            stated, count = _listed(problem, [self._grown[image] for image in images])
-            chosen: list[list[Pair] | NoExplanation | None] = [[] for _ in images]
-        else:
-            growth = Growth(of_images)
-            grown = growth.grow(guard, torch.tensor(most, dtype=torch.float64)).tolist()
-            stated, count = growth.statements()
-            size = count.view(len(images), -1).sum(1).tolist()
-            chosen = [
-                [] if is_grown else given_up(each) if each > limit else None
-                for is_grown, each, limit in zip(grown, size, most, strict=True)
-            ]
+        growth = Growth(of_images)
+        grown = growth.grow(guard, torch.tensor(most, dtype=torch.float64)).tolist()
+        stated, count = growth.statements()
+        size = count.view(len(images), -1).sum(1).tolist()
+        chosen: list[list[Pair] | NoExplanation | None] = [
+            [] if is_grown else given_up(each) if each > limit else None
+            for is_grown, each, limit in zip(grown, size, most, strict=True)
+        ]
         is_grown = torch.tensor([isinstance(each, list) for each in chosen])
         if not bool(is_grown.any()):
             return chosen
         deletion = Deletion(of_images, self.paradigm, problem.observed, stated, count)
         if self._widened is not None:
             deletion = self._grown_on(deletion, self._widened, guard, is_grown)
-        deletion.shrink(problem.noise, problem.by_patch(early))
+        deletion.shrink(problem.noise)
         spans = deletion.spans
         left = {
             image: _pairs(spans.stated, spans.count, at, problem.patches)
             for at, (image, each) in enumerate(zip(images, chosen, strict=True))
             if isinstance(each, list)
-        }
-        self._grown |= {
-            image: _pairs(stated, count, at, problem.patches) for at, image in enumerate(images) if image in left
         }
         self._last = left, images, deletion
         return [left.get(image, each) for image, each in zip(images, chosen, strict=True)]

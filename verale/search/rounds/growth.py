@@ -295,7 +295,7 @@ class Growth:
         rest_low = table[:, :, 2].amax(1)
         rest_high, rest_at = self._greatest(table[:, :, 3])
         # What says most of the patches, by orthogonal matching pursuit: along whose unexplained part the unexplained
-        # latent lies most; of patches without a statement the nearest.
+        # latent lies most.
         across = old[:, 0]
         score = (self.observed.index_select(0, rows) - old[:, 1]).square_() / across.clamp(min=_TINY)
         score.masked_fill_(across <= DEPENDENT * self.farthest, -1.0)
@@ -303,8 +303,6 @@ class Growth:
             score.masked_fill_(~self.open.index_select(0, rows), -2.0)
         best, at = score.max(1)
         pursued = torch.where((best > 0) & self.open[rows, at], at, named)
-        if self.founding:
-            pursued = torch.where(self.base[rows] < 0, self.nearest[rows], pursued)
         across, middle, low, high, ball, unit, centre, usable = self._try(rows, old, torch.stack([pursued, named], 1))
         low, high = (
             each.view(count, slots, 2, size).masked_fill_(~kept[:, :, None, None], -torch.inf) for each in (low, high)
@@ -316,8 +314,6 @@ class Growth:
         )
         lacking = (guard - margins).clamp_(min=0).sum(2).view(-1, 2)
         pick = (lacking[:, 1] < lacking[:, 0]).long()
-        if self.founding:  # first, what says most
-            pick.masked_fill_(self.base[rows] < 0, 0)
         at = torch.arange(len(rows)) * 2 + pick
         entries = torch.stack([each.view(-1, size).index_select(0, at) for each in (across, middle, low, high)], 1)
         self._commit(

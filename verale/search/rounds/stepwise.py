@@ -47,9 +47,6 @@ _COMPARABLE = 0.5
 _FEWER = 2 / 3
 """If too many deletions were tried together, this share of them is tried next."""
 
-_EARLY = 1e15
-"""A statement that is to be deleted early goes as one that costs so much."""
-
 _TRIED = 4
 """So many statements of a patch are tried again in a round of deletions."""
 
@@ -74,22 +71,19 @@ class Stepwise:
     def __init__(self, problem: Problem, paradigm: SpatialParadigm, order: str = ORDERS[0]) -> None:
         self.problem, self.paradigm, self._order = problem, paradigm, order
 
-    def choose(
-        self, images: list[int], guard: float, most: list[float], early: list[list[Pair]]
-    ) -> list[list[Pair] | NoExplanation | None]:
+    def choose(self, images: list[int], guard: float, most: list[float]) -> list[list[Pair] | NoExplanation | None]:
         """For each image the statements, why there are none, or None where the engine finds none.
 
         Args:
             images: their indices.
             guard: one of the guards.
             most: for each image, how many statements are too many before shrinking.
-            early: for each image, the statements to leave out before others, where they can be.
         """
         choices: list[list[Pair] | NoExplanation | None] = []
-        for image, limit, first in zip(images, most, early, strict=True):
+        for image, limit in zip(images, most, strict=True):
             stating = _Stating(self.problem.take([image]), self.paradigm, guard)
             failure = stating.grow(limit) if self._order == ORDERS[0] else stating.sweep(limit)
-            choices.append(stating.shrunk(set(first)) if failure is None else failure)
+            choices.append(stating.shrunk() if failure is None else failure)
         return choices
 
     def prove(self, chosen: dict[int, list[Pair]]) -> dict[int, Proved | None]:
@@ -281,10 +275,9 @@ class _Stating:
         self.added = [(patch, int(nearest[patch, rank])) for rank in range(depth) for patch in listed]
         return None
 
-    def shrunk(self, early: set[Pair]) -> list[Pair]:
-        """What is left when no statement can be deleted; those that are deleted early go before others, then those that
-        cost most, then those that leave most. Where bounds depend on the order of statements, the last ones go
-        first.
+    def shrunk(self) -> list[Pair]:
+        """What is left when no statement can be deleted; those that cost most go before others, then those that leave
+        most. Where bounds depend on the order of statements, the last ones go first.
 
         First every deletion is tried alone: what is needed then is so for good, because margins only fall. So old
         ones are upper bounds: of each patch those with the greatest are tried again. Where the order of statements
@@ -293,7 +286,7 @@ class _Stating:
         known = self._statements
         while True:
             before = int(known.count.sum())
-            self._shrink(early)
+            self._shrink()
             if not self._paradigm.ordered or int(known.count.sum()) == before:
                 break
         return [
@@ -302,19 +295,17 @@ class _Stating:
             for j in stated[:count]
         ]
 
-    def _shrink(self, early: set[Pair]) -> None:
+    def _shrink(self) -> None:
         """Delete statements one after the other; one that was needed is not tried again."""
         known, guard = self._statements, self._guard
         if guard <= GUARDS[0]:
             guard = min(guard, float(self._problem.noise))
-        first = torch.zeros_like(self._costs)
-        first[tuple(self._problem.index(list(each)) for each in zip(*early, strict=True))] = _EARLY
         rank = torch.zeros_like(self._costs)
         for place, pair in enumerate(self.added if self._paradigm.ordered else ()):
             rank[pair] = place
         left = torch.full(known.stated.shape, torch.inf, dtype=torch.float64)  # margins when it was last tried
         undecided = known.there
-        rows, places = self._to_try(undecided, left, first, rank)
+        rows, places = self._to_try(undecided, left, rank)
         while len(rows):
             step = max(1, _ENTRIES_AT_ONCE // self._head.size)
             trials = [(rows[begin : begin + step], places[begin : begin + step]) for begin in range(0, len(rows), step)]
@@ -327,7 +318,7 @@ class _Stating:
             rows, places, margins = (each[least > guard] for each in (rows, places, margins))
             if len(rows):
                 # of the highest level, for each patch the statement that goes first; the first one first
-                level, score = self._keys(rows, places, left, first, rank)
+                level, score = self._keys(rows, places, left, rank)
                 gone = (level == level.max()).nonzero()[:, 0]
                 gone = gone[score[gone].argsort(descending=True, stable=True)]
                 gone = gone[_first_of_each(rows[gone], 1)]
@@ -337,20 +328,20 @@ class _Stating:
                 order = (torch.arange(left.shape[1]) == places[:, None]).long().argsort(dim=1, stable=True)
                 undecided[rows, places] = False
                 left[rows], undecided[rows] = left[rows].gather(1, order), undecided[rows].gather(1, order)
-            rows, places = self._to_try(undecided, left, first, rank)
+            rows, places = self._to_try(undecided, left, rank)
 
-    def _keys(self, rows: Tensor, places: Tensor, left: Tensor, first: Tensor, rank: Tensor) -> tuple[Tensor, Tensor]:
+    def _keys(self, rows: Tensor, places: Tensor, left: Tensor, rank: Tensor) -> tuple[Tensor, Tensor]:
         """Levels, of which the greatest go first, and within a level scores."""
         stated = self._statements.stated[rows, places]
         score = rank[rows, stated] if self._paradigm.ordered else left[rows, places]
-        return first[rows, stated] + self._costs[rows, stated], score
+        return self._costs[rows, stated], score
 
-    def _to_try(self, undecided: Tensor, left: Tensor, first: Tensor, rank: Tensor) -> tuple[Tensor, Tensor]:
+    def _to_try(self, undecided: Tensor, left: Tensor, rank: Tensor) -> tuple[Tensor, Tensor]:
         """Of the highest level, the few statements of each patch that go first; at first, all that were not tried."""
         rows, places = undecided.nonzero(as_tuple=True)
         if not len(rows):
             return rows, places
-        level, score = self._keys(rows, places, left, first, rank)
+        level, score = self._keys(rows, places, left, rank)
         new = left[rows, places].isinf()
         if bool(new.any()):
             return rows[new], places[new]
