@@ -11,7 +11,6 @@ import tomllib
 from collections.abc import Sequence
 from importlib.metadata import Distribution, PathDistribution, distribution
 from pathlib import Path
-from shutil import copyfile
 from venv import EnvBuilder
 from zipfile import ZipFile
 
@@ -127,9 +126,9 @@ def clean(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert set(core) == CORE
     for one in closure(core).values():
         for file in one.files or ():
-            if ".." not in file.parts and "__pycache__" not in file.parts:
+            if ".." not in file.parts and Path(one.locate_file(file)).exists():
                 (site / file).parent.mkdir(parents=True, exist_ok=True)
-                copyfile(one.locate_file(file), site / file)
+                (site / file).symlink_to(one.locate_file(file))
     (script,) = installed.entry_points.select(group="console_scripts", name="verale")
     (folder / "bin" / "verale").write_text(
         f"#!{folder / 'bin' / 'python'}\nfrom {script.module} import {script.attr}\n{script.attr}()\n"

@@ -171,7 +171,8 @@ def test_no_message_has_the_command_lines_spelling(room: str) -> None:
     for path in sorted((PACKAGE / room).rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
         if not name.startswith(COMMAND_LINE):
-            lines = list(spelled(path.read_text(encoding="utf-8")))
+            source = path.read_text(encoding="utf-8")
+            lines = list(spelled(source)) if WRITTEN.search(source) else []
             assert len(lines) == OF_A_COMMAND.get(name, 0), f"{name}, lines {lines}: write option('...')"
 
 

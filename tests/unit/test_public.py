@@ -58,7 +58,6 @@ IN_TURN = {
     "at scale": "import verale.runs.workers.ray, verale.datasets.storage",
     "a head": "verale.Head",
     "capture": "from verale.adapters import capture",
-    "search": "from verale.search import explain, batches, prove",
 }
 """What one process does, the light things first. What is loaded stays: nothing that comes later is lighter."""
 

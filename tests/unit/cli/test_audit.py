@@ -39,18 +39,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *arguments: object) -> tuple[int, list[str], str]:
-    """By a process where other processes audit, else in this one."""
-    jobs = arguments[arguments.index("--jobs") + 1] if "--jobs" in arguments else 1
-    command = ("audit", *arguments, "--head", "head")
-    if jobs != 1:
-        process = started(*command, cwd=folder)
-        out, err = process.communicate(timeout=600)
-        code = process.returncode
-    else:
-        done = in_process(*command, cwd=folder)
-        code, out, err = done.returncode, done.stdout, done.stderr
-    assert "Traceback" not in err
-    return code, out.splitlines(), err
+    done = in_process("audit", *arguments, "--head", "head", cwd=folder)
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stdout.splitlines(), done.stderr
 
 
 def patch(folder: Path, unless: str) -> None:
@@ -207,10 +198,11 @@ def test_an_interrupt_while_processes_start_is_one_line(folder: Path, patience: 
 
 def test_a_file_that_kills_its_process_stops_nothing(folder: Path) -> None:
     patch(folder, "os._exit(1) if '/2.' in path or '/5.' in path else")
-    code, lines, err = run(folder, "all", "--jobs", 2, "--log", "R.json")
-    assert code == 5
-    assert [line.split()[1] for line in lines] == [f"all/{number}.ale.json" for number in (0, 1, 3, 4)]
+    process = started("audit", "all", "--jobs", 2, "--log", "R.json", "--head", "head", cwd=folder)
+    out, err = process.communicate(timeout=600)
+    assert process.returncode == 5
+    assert [line.split()[1] for line in out.splitlines()] == [f"all/{number}.ale.json" for number in (0, 1, 3, 4)]
     assert err.count("the process that audited it died") == 2
     assert [record["status"] for record in records(folder / "R.json")].count("UNUSABLE") == 2
-    code, lines, err = run(folder, "all", "--log", "R.json")
+    _, lines, err = run(folder, "all", "--log", "R.json")
     assert (len(lines), err) == (6, "4 of 6 verdicts are taken from R.json\n")

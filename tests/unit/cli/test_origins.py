@@ -35,7 +35,7 @@ def run(*arguments: str) -> tuple[int, str]:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A head, a network, images, `origins.json` of them, and in `out` certificates of the pictures."""
+    """A head, a network, images, `origins.json` of them, and in `out` and `top_k` certificates of the pictures."""
     folder = tmp_path_factory.mktemp("origins")
     with chdir(folder):
         Path("head.safetensors").write_bytes(HEAD)
@@ -43,7 +43,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Path("images").mkdir()
         for number in range(3):
             Path("images", f"{number}.png").write_bytes(png(drawn_picture((1, 4, 4), number)))
-        assert run("explain", *SEEN, "--out", "out", "--paradigm", "projection")[0] in (0, 10)
+        for out, paradigm in (("out", "projection"), ("top_k", "top_k")):
+            assert run("explain", *SEEN, "--out", out, "--paradigm", paradigm)[0] in (0, 10)
         assert run("origins", *SEEN, "-o", "origins.json")[0] == 0
     return folder
 
@@ -171,17 +172,14 @@ def test_without_its_picture_the_sentence_names_it() -> None:
     assert not any("this picture" in said for said in data["origins"].values())
 
 
-@pytest.mark.parametrize("paradigm", ["projection", "top_k"])
-@pytest.mark.parametrize("more", [(), ("--compact",)])
-def test_figures_say_which_patches_the_prototypes_are(more: tuple[str, ...], paradigm: str) -> None:
+@pytest.mark.parametrize(("more", "out"), [((), "out"), (("--compact",), "out"), (("--compact",), "top_k")])
+def test_figures_say_which_patches_the_prototypes_are(more: tuple[str, ...], out: str) -> None:
     """Small ones draw the pictures of a few prototypes, which `top_k` names."""
-    assert run("explain", *SEEN, "--out", paradigm, "--paradigm", paradigm)[0] in (0, 10)
-    certificate = str(next(Path(paradigm).glob("*.ale.json")))
+    certificate = str(next(Path(out).glob("*.ale.json")))
     assert run("report", certificate, "-o", "with.svg", *BESIDE, *more)[0] in (0, 10)
     assert run("report", certificate, "-o", "without.svg", *BESIDE[4:], *more)[0] in (0, 10)
     said, silent = (" ".join(comments(name)) for name in ("with.svg", "without.svg"))
-    drawn = paradigm == "top_k" and more
-    expected = "this part of this picture" if drawn else "of the picture"
+    expected = "this part of this picture" if out == "top_k" else "of the picture"
     assert " is not shown to be a patch" in said and expected in said and "(by arb)" in said
     assert "Nothing proves what pictures of prototypes show" not in said
     assert " is not shown to be a patch" not in silent and "(by arb)" not in silent

@@ -25,7 +25,7 @@ def head_for(network: nn.Module, **options: object) -> Head:
 
 
 def compared(network: nn.Module, head: Head, layer: str = LAYER, **options: object):
-    return check(head, network, layer, own_images(12), **options)
+    return check(head, network, layer, own_images(6), **options)
 
 
 class Wrapped(nn.Module):
@@ -45,7 +45,7 @@ def test_the_right_head_agrees():
     assert comparison.agrees and comparison.proved and comparison.alike == () and comparison.closer is None
     assert comparison.difference <= float(comparison.allowed.max()) < 0.05
     lines = str(comparison).splitlines()
-    assert lines[0] == "The head computes this network's logits on 12 images, up to float32's rounding."
+    assert lines[0] == "The head computes this network's logits on 6 images, up to float32's rounding."
     assert lines[1].startswith("largest difference ") and lines[1].endswith("(proved for any order of sums)")
     assert len(lines) == 2
 
@@ -104,7 +104,7 @@ def test_of_outputs_that_leave_differences_these_are_compared(form, epsilon):
 def test_a_logarithm_keeps_the_order():
     """As MGProto returns it."""
     model = Wrapped(lambda logits, distances: (logits - 2 * logits.min()).log())
-    least = float(model.network(own_images(12))[0].detach().min())
+    least = float(model.network(own_images(6))[0].detach().min())
     head = replace(head_for(model.network), bias=torch.full((3,), -2 * least))
     comparison = compared(model, head, "network.add_on_layers")
     assert comparison.agrees and comparison.returned == "log(logits)", str(comparison)
@@ -250,7 +250,7 @@ def test_a_domain_that_ends_where_the_layer_does_not_is_told():
 def test_where_the_logits_are_can_be_said():
     model = Wrapped(lambda logits, distances: {"distances": distances, "scores": (logits, -logits)})
     head = head_for(model.network)
-    with pytest.raises(UsageError, match=r"returns \(12, 12\), \(12, 3\), \(12, 3\), expected one tensor"):
+    with pytest.raises(UsageError, match=r"returns \(6, 12\), \(6, 3\), \(6, 3\), expected one tensor"):
         compared(model, head, "network.add_on_layers")
     assert compared(model, head, "network.add_on_layers", logits=lambda output: output["scores"][0]).agrees
 
@@ -301,7 +301,7 @@ def test_what_cannot_be_compared(given, error, message):
 
 def compared_with_file(network: OwnNetwork, file: object, images=None):
     head = head_of("protopnet", network.state_dict())
-    return verale.check(head, network, LAYER, own_images(12) if images is None else images, network=file)
+    return verale.check(head, network, LAYER, own_images(6) if images is None else images, network=file)
 
 
 def frozen(network: nn.Module, layer: str | None = LAYER, **options):

@@ -25,6 +25,7 @@ from verale.runs.explained_run import BY_FILES, BY_LATENTS
 from verale.runs.table import read_table
 from verale.search import SearchOptions
 
+pytestmark = pytest.mark.usefixtures("searched_once")
 HEAD = small_head("euclidean", prototypes=6)
 LATENTS = small_latents(HEAD, images=6)
 LABELS = [0, 1, 2, 0, 1, 2]

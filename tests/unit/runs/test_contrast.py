@@ -27,6 +27,7 @@ from verale.certificate import (
 )
 from verale.checker import Auditor, Status
 from verale.checker.least import proved_least
+from verale.counterexample import search
 from verale.errors import InputError, UsageError
 from verale.head import as_patches, evaluate, save_latents
 from verale.runs import contrast as contrasts
@@ -34,6 +35,12 @@ from verale.runs.contrast import PROOF, RECORD, REST, WITNESS, Contrast, contras
 from verale.runs.necessity import gap, necessity
 from verale.runs.source import Source
 from verale.search.explain import explain
+
+
+@pytest.fixture(autouse=True)
+def short_climbs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of boxes and small heads a witness is near."""
+    monkeypatch.setattr(search, "_ASCENTS", (60, 240))
 
 
 def require_shown(result: Contrast, head: Path, out: Path) -> None:

@@ -31,6 +31,8 @@ from verale.runs.summary import summarize
 from verale.runs.table import read_table
 from verale.search.through import ThroughNetwork
 
+pytestmark = pytest.mark.usefixtures("searched_once")
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
