@@ -64,7 +64,7 @@ class Linked:
     ) -> tuple[list[Statement], Tensor, bool]:
         """The statements without those that the others make needless: the costliest first, of these clauses first, then
         those without which the least margin stays greatest, some of them together, until none is left. Before that they
-        lose the sides that are hardly needed.
+        lose the sides that are hardly needed; with costs after that, so that what costs most goes before any side.
 
         Args:
             margins: of one image.
@@ -78,7 +78,8 @@ class Linked:
 
         Soundness: each deletion is proved.
         """
-        statements = self._one_sided(margins, statements)
+        if not costs:
+            statements = self._one_sided(margins, statements)
         own = [each for each in statements if isinstance(each, ActivationStatement)]
         clauses: tuple[Statement, ...] = tuple(each for each in statements if not isinstance(each, ActivationStatement))
         rows = self._rows(Stated.of(own, self._head.size))
@@ -107,11 +108,13 @@ class Linked:
             order = least.argsort(descending=True, stable=True)
             order = order[each[order].argsort(descending=True, stable=True)]
             order = order[least[order] > 0]
-            if not len(order):  # then the clauses that cost less
-                before, clauses = clauses, without_needless(clauses, 0.0)
-                if clauses == before:
-                    break
+            top = float(each[order].amax()) if len(order) else 0.0
+            before, clauses = clauses, without_needless(clauses, top)
+            if clauses != before:
                 continue
+            if not len(order):
+                break
+            order = order[each[order] == top]
             lost = (now - without[order]).nan_to_num(0.0, 0.0, 0.0).cumsum(0)
             count = max(1, int((lost < now).all(1).long().cumprod(0).sum()) // _TOGETHER)
             while count:
@@ -126,7 +129,11 @@ class Linked:
                 count //= 2
         bounds = [proved(rows, *(other for other in clauses if other is not one))[None] for one in clauses]
         needed = not bool(self.may_be_proved(margins, torch.cat([without, *bounds])[None]).any())
-        return [*own, *clauses], now, needed
+        left = [*own, *clauses]
+        if costs:  # all of it is still needed: what is left says less
+            left = list(self._one_sided(margins, left))
+            now = self.proved(margins, left)
+        return left, now, needed
 
     def _one_sided(self, margins: Margins, statements: Sequence[Statement]) -> tuple[Statement, ...]:
         """Statements without sides that are hardly needed: of each the side whose loss leaves more, those first that

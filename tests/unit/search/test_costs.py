@@ -38,6 +38,7 @@ from verale.search.covers import START
 from verale.search.explain import explain
 from verale.search.problem import Problem
 from verale.search.smallest import SEARCHES
+from verale.soundness.combinations import draws
 
 CASES = [
     ("euclidean", "projection"),
@@ -103,6 +104,15 @@ def test_an_explanation_is_never_dearer_and_some_are_cheaper(name, paradigm, mon
             cheaper += costs.total(other.statements) < costs.total(one.statements)
             explained += bool(one.statements)
     assert explained and (cheaper or paradigm == "joint")
+
+
+@pytest.mark.parametrize(("number", "most"), [(38, 35.5), (112, 6.25), (149, 9.5)])
+def test_what_costs_most_goes_before_cheaper_clauses_and_sides(number, most):
+    """They cost more where a clause waits for cheaper statements, or where sides that go first use up margin."""
+    ((_, drawn),) = draws([number], 4)
+    costs = Costs.of({0: 5.0, 1: 0.25}, ceiling=3.0, floor=0.5)
+    results = explain(drawn.head, drawn.latents, "top_k", order="highest", costs=costs)
+    assert sum(costs.total(each.statements) for each in results if isinstance(each, Certificate)) <= most
 
 
 @pytest.mark.parametrize("name", HEADS[::2])
@@ -311,7 +321,7 @@ def states(certificate: Certificate, avoid: Avoid) -> bool:
 @pytest.mark.parametrize(("name", "paradigm"), [*SPATIAL, *OF_ACTIVATIONS])
 def test_prototypes_are_avoided_that_would_be_stated(name, paradigm):
     head = head_of(name)
-    images = small_latents(head, images=6)[: None if paradigm == "sparse" else 2]
+    images = small_latents(head, images=6)[: None if paradigm in ("sparse", "mixed") else 2]
     plain = [each for each in explain(head, images, paradigm, digits="exact") if isinstance(each, Certificate)]
     assert any(states(each, PROTOTYPES) for each in plain)
     assert sum(len(certificates(head, images, paradigm, each)) for each in (PROTOTYPES, Avoid((3,))))

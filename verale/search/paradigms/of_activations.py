@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds.observables import require_geometry
-from verale.certificate import Prices, Statement
+from verale.certificate import ActivationStatement, Prices, Statement
 from verale.certificate.words import below
 from verale.errors import UsageError
 from verale.head import Head
@@ -120,7 +120,14 @@ class OfActivationsAlone(OneByOne):
     priced: ClassVar[type[Any] | None] = PricedActivations
 
     def shrunk(self, problem: Problem, found: Explanation) -> Explanation:
-        return Explanation(*self.links().shrunk(problem.margins, found.statements, problem.costs))
+        costs, starts = problem.costs, [found.statements]
+        if costs:  # dropping the costliest first from all statements, with the same clauses, may leave cheaper ones
+            activations, stated = Activations(problem), Stated.of(found.statements, self.head.size)
+            every = activations.state(problem.avoid.prototypes_left(self.head.size))
+            every = every.under(float(stated.upper[-1]), stated.below).over(float(stated.lower[-1]), stated.above)
+            starts.append(list(every.statements(ActivationStatement)))
+        left = [Explanation(*self.links().shrunk(problem.margins, each, costs)) for each in starts]
+        return min(left, key=lambda each: costs.total(each.statements))
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         return self.links().proved(problem.margins, statements)
