@@ -932,7 +932,7 @@ cli/__init__.py _Commands.invoke: a former name is any unknown option
     unit/cli/test_main.py::test_a_former_name_ends_with_the_new_one[audit---report]
 cli/report.py command: a page that is compared is not
     without require_same(target, data)
-    unit/report/test_page_check.py::test_a_forged_page_is_refused[a picture-]
+    unit/report/test_page_check.py::test_a_forged_checker_is_refused_whatever_digest_the_page_gives
 soundness/corpus/cases.py Case.allows: any verdict on a case will do
     always verdict == self.expected
     corpus/test_truth.py::test_a_verdict_may_differ_where_a_case_is_beyond_the_reference_argument_alone

@@ -132,7 +132,8 @@ def searched_once() -> Iterator[None]:
     search, found = Batches.explain_images, {}
 
     def explain_images(batches: Batches, images: Tensor) -> list[ImageResult]:
-        seen = batches.through and (batches.through.network.digest, batches.through.arithmetic)
+        through = batches.through
+        seen = through and (through.network.digest, through.arithmetic, type(through).latents)
         asked = batches.head.digest, repr(batches.options), seen, tuple(images.shape), images.numpy().tobytes()
         found[asked] = found.get(asked) or search(batches, images)
         return found[asked]
