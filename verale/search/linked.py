@@ -99,7 +99,8 @@ class Linked:
             return of
 
         each = torch.tensor([costs.of_statement(one) for one in own], dtype=torch.float64)
-        clauses = without_needless(clauses, float(each.amax()) if len(own) else 0.0)
+        tried = float(each.amax()) if len(own) else 0.0  # clauses that cost as much, and are left, are needed
+        clauses = without_needless(clauses, tried)
         most = torch.full((len(own), self._head.classes), math.inf, dtype=torch.float64)  # what was found before
         while True:
             now = proved(rows, *clauses)
@@ -109,9 +110,10 @@ class Linked:
             order = order[each[order].argsort(descending=True, stable=True)]
             order = order[least[order] > 0]
             top = float(each[order].amax()) if len(order) else 0.0
-            before, clauses = clauses, without_needless(clauses, top)
-            if clauses != before:
-                continue
+            if top < tried:
+                before, clauses, tried = clauses, without_needless(clauses, top), top
+                if clauses != before:
+                    continue
             if not len(order):
                 break
             order = order[each[order] == top]
